@@ -1,0 +1,3 @@
+"""Evals as data in git."""
+
+__version__ = "0.1.0"

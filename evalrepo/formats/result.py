@@ -1,0 +1,161 @@
+"""Result files: markdown for people, and at its end one fenced JSON block, the record, which is the data."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from evalrepo.errors import DataError, Finding, Place
+from evalrepo.formats.inert import escape_json
+from evalrepo.formats.result_body import body
+from evalrepo.records.record import SCHEMA, Record, Rep
+
+FOLDER = "AgentsReport/evaluation"
+_OPEN = b"```json evalrepo-record"
+_CLOSE = b"\n```"
+_HEAD = "\n<details><summary>Record</summary>\n\n" + _OPEN.decode() + "\n"
+_TAIL = "\n```\n\n</details>\n"
+_RESTORE = "results never change: restore the file from the commit that added it"
+
+
+def dump(record: Record) -> str:
+    """The whole file. A reserve record is written as `sealed` makes it; `load(dump(r).encode(), "") == sealed(r)`."""
+    record = sealed(record)
+    return body(record) + _HEAD + _json(record) + _TAIL
+
+
+def sealed(record: Record) -> Record:
+    """A reserve record without messages and evidence; a run-set record as it is."""
+    if record.set != "reserve":
+        return record
+    return record.model_copy(update={"reps": tuple(map(_sealed, record.reps)), "notes": ()})
+
+
+def _sealed(rep: Rep) -> Rep:
+    checks = tuple(check.model_copy(update={"evidence": ()}) for check in rep.checks)
+    metrics = {name: score.model_copy(update={"evidence": ""}) for name, score in rep.metrics.items()}
+    return rep.model_copy(update={"message": "", "checks": checks, "metrics": metrics})
+
+
+def _json(record: Record) -> str:
+    """One line a key, one line a rep; no character that markdown or a terminal would act on."""
+    data = record.model_dump(mode="json", by_alias=True)
+    data = {"schema": data.pop("schema"), **data}
+    lines = [f"{json.dumps(key)}: {_value(key, value)}" for key, value in data.items()]
+    return escape_json("{" + ",\n".join(lines) + "}")
+
+
+def _value(key: str, value: Any) -> str:
+    if key == "reps" and value:
+        return "[\n" + ",\n".join(json.dumps(rep, ensure_ascii=False, allow_nan=False) for rep in value) + "\n]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def load_json(text: bytes, file: str = "") -> dict[str, Any]:
+    """The record's JSON by slicing the last fence, not checked further: for bulk reads. DataError RES001, RES002."""
+    return _object(_slice(text, file), text, file)
+
+
+def load(text: bytes, file: str) -> Record:
+    """The record. DataError: RES001 no fence, RES002 no JSON, RES003 a newer schema, RES004 not in its schema."""
+    block = _slice(text, file)
+    data = _object(block, text, file, strict=True)
+    schema = data.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        message = f"the record has schema {schema}; this evalrepo reads schemas up to {SCHEMA}"
+        raise _error(text, file, "RES003", message, "install a newer evalrepo")
+    try:
+        return Record.model_validate_json(block)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "it"
+        message = f"the record does not fit its schema: {where}: {first['msg'].lower()}"
+        raise _error(text, file, "RES004", message, _RESTORE) from None
+
+
+def check(text: bytes, file: str) -> list[Finding]:
+    """What is wrong with a result file: what `load` refuses, a body that its record does not render to, its name."""
+    try:
+        record = load(text, file)
+    except DataError as error:
+        return list(error.findings)
+    findings = []
+    line = _difference(text, record)
+    if line:
+        message = "the text is not what its record says"
+        findings.append(Finding(Place(file, line, 1), "RES005", message, f"{_RESTORE}; notes go beside it"))
+    if file.startswith(FOLDER + "/") and file.rpartition("/")[2] != file_name(record).rpartition("/")[2]:
+        wanted = file_name(record).rpartition("/")[2]
+        findings.append(
+            Finding(Place(file), "RES006", "the file has another name than its record", f"name it {wanted}")
+        )
+    return findings
+
+
+def file_name(record: Record) -> str:
+    """Repository path of the record's file; date and folder by its start, UTC."""
+    scenario = record.scenario.replace("/", "~")
+    tier = record.tier.replace(":", "+")
+    day = record.start[:10]
+    return f"{FOLDER}/{day[:7]}/{day}_scenario-{scenario}_{record.agent}-{tier}_{record.run}.md"
+
+
+def _difference(text: bytes, record: Record) -> int:
+    """1-based line where text around the record's JSON first differs from what is rendered; 0 when it does not."""
+    text = text.replace(b"\r\n", b"\n")
+    start = text.rindex(_OPEN) + len(_OPEN)
+    end = text.index(_CLOSE, start)
+    before, after = body(record) + _HEAD.removesuffix("\n"), _TAIL
+    line = _first_difference(text[:start], before.encode())
+    if line:
+        return line
+    line = _first_difference(text[end:], after.encode())
+    return text.count(b"\n", 0, end) + line if line else 0
+
+
+def _first_difference(got: bytes, wanted: bytes) -> int:
+    if got == wanted:
+        return 0
+    pairs = zip(got.split(b"\n"), wanted.split(b"\n"), strict=False)
+    number = 0
+    for number, (a, b) in enumerate(pairs, 1):
+        if a != b:
+            return number
+    return number
+
+
+def _slice(text: bytes, file: str) -> bytes:
+    start = text.rfind(_OPEN)
+    end = text.find(_CLOSE, start) if start >= 0 else -1
+    if end < 0:
+        raise _error(text, file, "RES001", "the file has no record, or a torn one", _RESTORE)
+    return text[start + len(_OPEN) : end]
+
+
+def _object(block: bytes, text: bytes, file: str, *, strict: bool = False) -> dict[str, Any]:
+    try:
+        data = json.loads(block, object_pairs_hook=_unique, parse_constant=_constant) if strict else json.loads(block)
+    except (ValueError, RecursionError) as error:
+        raise _error(text, file, "RES002", f"the record is not JSON: {error}", _RESTORE) from None
+    if not isinstance(data, dict):
+        raise _error(text, file, "RES002", "the record is not a JSON object", _RESTORE)
+    return data
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        twice = next(key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n]))
+        raise ValueError(f"it has the key {twice[:60]!r} twice")
+    return out
+
+
+def _constant(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON number")
+
+
+def _error(text: bytes, file: str, code: str, message: str, hint: str) -> DataError:
+    start = max(text.rfind(_OPEN), 0)
+    return DataError([Finding(Place(file, text.count(b"\n", 0, start) + 1, 1), code, message, hint)])

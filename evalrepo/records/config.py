@@ -1,0 +1,192 @@
+"""`evalrepo.yaml`: what is under test, who runs it, what counts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from evalrepo.records.base import Bool, Count, Glob, Model, Name, Regex, Share, Text, plain_value
+from evalrepo.records.scenario import Common
+from evalrepo.records.selectors import fail
+
+
+class Prove(Model):
+    """What the agent's own log must show, or the rep is ERROR(not-loaded)."""
+
+    hook_context: Text | None = None
+    skill: Text | None = None
+    agent: Text | None = None
+
+
+class Install(Model):
+    """Where a subject's files go for one agent: in the sandbox, or with `~/` in its private HOME.
+
+    `copy` maps paths relative to the subject (`.` is the whole of it) to places; `home` is the same for single
+    files; the rest is what some agents want by name.
+    """
+
+    copy_: dict[Text, Text] = Field(default_factory=dict, alias="copy")
+    home: dict[Text, Text] = Field(default_factory=dict)
+    primary: Text | None = None
+    plugin_dir: Text | None = None
+    skill: Text | None = None
+    extension: Text | None = None
+    prove: Prove | None = None
+
+
+class Subject(Model):
+    """Files under test."""
+
+    paths: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    on_change: Name | None = None
+    agents: tuple[Name, ...] = ()
+    install: dict[Name, Install] = Field(default_factory=dict)
+    defaults: Common = Common()
+
+
+class Tier(Model):
+    """A named setting of an agent: a model, or for `scripted` the name of a script; `settings` is passed on."""
+
+    model: Text | None = None
+    script: Name | None = None
+    settings: dict[Name, Text] = Field(default_factory=dict)
+
+
+class NativeTranscript(Model):
+    """Where a command agent leaves its log (`~/` is its private HOME, else the sandbox; `stdout` for its output)."""
+
+    glob: Text = "stdout"
+    format: Literal["evalrepo", "atif"] = "evalrepo"
+
+
+class Agent(Model):
+    """A built-in agent's tiers and environment, or with `kind: command` any other CLI as data.
+
+    In `argv`, `{prompt}`, `{model}`, `{session}`, `{turn}` and the tier's settings are replaced; `env` names variables
+    that are passed through; `version` is the argv that prints its version.
+    """
+
+    kind: Literal["builtin", "command"] = "builtin"
+    tiers: Annotated[dict[Name, Tier], Field(min_length=1)]
+    env: tuple[Name, ...] = ()
+    set: dict[Name, Text] = Field(default_factory=dict)
+    argv: tuple[Text, ...] = ()
+    resume_argv: tuple[Text, ...] = ()
+    stdin: Literal["none", "prompt"] = "none"
+    transcript: NativeTranscript = NativeTranscript()
+    version: tuple[Text, ...] = ()
+    readable: tuple[Text, ...] = ()
+    network: Literal["none", "open"] = "none"
+    paid: Bool = False
+    home: Literal["private", "inherit"] = "private"
+    comparable: dict[Literal["cli"], Literal["exact", "minor", "any"]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _command(self) -> Self:
+        if self.kind == "command" and not self.argv:
+            raise fail("agent", "is of kind command and needs `argv`")
+        if self.kind == "builtin" and (self.argv or self.resume_argv or self.version):
+            raise fail("agent", "has argv, resume_argv or version, which only an agent of kind command has")
+        return self
+
+
+class Bar(Model):
+    """`passes` of `of`: a rate, rounded up to whole reps."""
+
+    passes: Count
+    of: Annotated[Count, Field(ge=1)]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.passes > self.of:
+            raise fail("bar", "wants more passes than there are reps")
+        return self
+
+    def needed(self, reps: int) -> int:
+        """Passes that `reps` reps need: the rate times reps, rounded up. 2 of 3 is 4 at five reps."""
+        return -(-self.passes * reps // self.of)
+
+
+class Suite(Model):
+    """A named choice of scenarios (ids, aliases, globs), with who runs them and how often."""
+
+    scenarios: Annotated[tuple[Text, ...], Field(min_length=1)]
+    agents: tuple[Name, ...] = ()
+    tiers: tuple[Name, ...] = ()
+    reps: Annotated[Count, Field(ge=1)] | None = None
+    bar: Bar | None = None
+
+
+class MetricPolicy(Model):
+    """What a drop of a metric does."""
+
+    drop: Literal["investigate", "block"] = "investigate"
+
+
+class Gate(Model):
+    """The release decision, pre-registered: it is read at the baseline."""
+
+    baseline: Text = "last-tag"
+    suites: tuple[Name, ...] = ()
+    golden: tuple[Text, ...] = ()
+    alpha: Share = 0.05
+    margin: Share = 0.10
+    max_error_rate: Share = 0.05
+    metrics: MetricPolicy = MetricPolicy()
+
+
+class Frozen(Model):
+    """What is frozen beside the reserve and all that it names."""
+
+    also: tuple[Glob, ...] = ()
+
+
+class Reserve(Model):
+    """How many looks the reserve allows."""
+
+    looks: Count = 3
+
+
+class Uncovered(Model):
+    """A gap that is known."""
+
+    id: Text
+    why: Text
+
+
+class Discipline(Model):
+    """House rules that the tool enforces."""
+
+    canary: Literal["required", "optional"] = "optional"
+    moved_goal: Literal["error", "warning"] = "warning"
+
+
+class JudgeConfig(Model):
+    """Who answers judges' questions; a command that reads the question on stdin, or a model later."""
+
+    command: tuple[Text, ...] = ()
+
+
+class Redaction(Model):
+    """More patterns that must never be stored."""
+
+    patterns: tuple[Regex, ...] = ()
+
+
+class Config(Model):
+    """The whole of `evalrepo.yaml`."""
+
+    version: Annotated[Literal[1], BeforeValidator(plain_value)] = 1
+    subjects: dict[Name, Subject] = Field(default_factory=dict)
+    agents: dict[Name, Agent] = Field(default_factory=dict)
+    suites: dict[Name, Suite] = Field(default_factory=dict)
+    reps: Annotated[Count, Field(ge=1)] = 3
+    bar: Bar = Bar(passes=2, of=3)
+    frozen: Frozen = Frozen()
+    reserve: Reserve = Reserve()
+    uncovered: tuple[Uncovered, ...] = ()
+    discipline: Discipline = Discipline()
+    gate: Gate = Gate()
+    judge: JudgeConfig = JudgeConfig()
+    redact: Redaction = Redaction()

@@ -1,0 +1,263 @@
+"""The verdict object: everything that a diff or a gate says, as plain frozen data.
+
+Every rendering and the exit code come from it. Statistics over all cells will join `Verdict` as further fields, and
+rules as further reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+SCHEMA = 1
+"""Of the JSON rendering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """Reps that do not count, and why."""
+
+    why: str
+    reps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The first N valid reps of a group. `strip`: one letter a rep in order of start, P, F or E.
+
+    `errors` counts reps whose last attempt was an ERROR, `retries` attempts before a last one, both over all reps of
+    the group; `beyond` valid reps after the first N. `failed` and `axes` count reps in which a gating check or axis
+    failed; `metrics` are means of 0-3; `usage` medians (tokens, USD, tool calls, seconds), None where unknown;
+    `interval` is Wilson's, 95 %.
+    """
+
+    passes: int
+    valid: int
+    errors: int
+    retries: int
+    beyond: int
+    strip: str
+    runs: tuple[str, ...]
+    model: str
+    cli: str
+    apparatus: str
+    first: str
+    last: str
+    failed: Mapping[str, int] = field(default_factory=dict)
+    axes: Mapping[str, int] = field(default_factory=dict)
+    errors_by_kind: Mapping[str, int] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    usage: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
+    interval: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Passes, valid."""
+        return (self.passes, self.valid)
+
+    @property
+    def rate(self) -> float | None:
+        """Share of the valid reps that passed, None when there is none."""
+        return self.passes / self.valid if self.valid else None
+
+
+class Label(StrEnum):
+    """What is said of a cell. The first four are comparable; no label ever says "significant"."""
+
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+    SUSPECT = "suspect"
+    NEW = "new"
+    GONE = "gone"
+    MISSING = "missing"
+    STALE = "stale"
+    NOT_COMPARABLE = "not-comparable"
+
+
+COMPARABLE = frozenset({Label.SAME, Label.BETTER, Label.WORSE, Label.SUSPECT})
+
+
+def bar_needed(bar: tuple[int, int], reps: int) -> int:
+    """Passes that `reps` reps need: a rate, rounded up. (2, 3) is 4 at five reps."""
+    return -(-bar[0] * reps // bar[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An axis or a gating check that failed in another number of reps than before."""
+
+    kind: Literal["axis", "check"]
+    name: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """A cell of the verdict. `needed` passes are what the bar asks of `after.valid` reps; None without any.
+
+    `missing_side` names the side that lacks a score, "" when both have one; `why` says what a label rests on.
+    """
+
+    scenario: str
+    agent: str
+    tier: str
+    title: str
+    set: str
+    golden: bool
+    model_free: bool
+    reps: int
+    bar: tuple[int, int]
+    before: Score | None
+    after: Score | None
+    label: Label
+    why: str = ""
+    missing_side: Literal["", "before", "after", "both"] = ""
+    p_worse: float | None = None
+    needed: int | None = None
+    moved: tuple[Moved, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`SCENARIO · AGENT/TIER`."""
+        return f"{self.scenario} · {self.agent}/{self.tier}"
+
+    @property
+    def comparable(self) -> bool:
+        """Both sides have valid reps that may be compared."""
+        return self.label in COMPARABLE
+
+    @property
+    def below_bar(self) -> bool:
+        """The candidate's valid reps miss the bar."""
+        return self.after is not None and self.needed is not None and self.after.passes < self.needed
+
+    @property
+    def fell_below_bar(self) -> bool:
+        """Below its bar now, and not before."""
+        if not self.comparable or self.before is None or not self.below_bar:
+            return False
+        return self.before.passes >= bar_needed(self.bar, self.before.valid)
+
+
+Answer = Literal["same", "finding", "unknown", "pass", "block", "inconclusive", "invalid"]
+
+EXITS: Mapping[Answer, int] = {
+    "same": 0,
+    "finding": 1,
+    "unknown": 2,
+    "pass": 0,
+    "block": 1,
+    "inconclusive": 3,
+    "invalid": 4,
+}
+"""Answer → exit code, by the table in `errors.Exit`. A diff answers same, finding or unknown; a gate the others."""
+
+SEVERITY: Sequence[str] = ("invalid", "unknown", "block", "finding", "inconclusive", "note")
+"""Kinds of reasons; the gravest one of a verdict decides its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side: as it was named, its commit ("" for a work tree), short subject digests by name."""
+
+    name: str
+    commit: str
+    subjects: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What was decided beforehand, and where it was read. `changed`: the candidate's policy is another one."""
+
+    read_at: str
+    suites: tuple[str, ...] = ()
+    golden: tuple[str, ...] = ()
+    max_error_rate: float = 0.05
+    changed: bool = False
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Of one side, over all cells: reps that ended as ERROR, all reps, attempts that were tried again, kinds."""
+
+    errors: int
+    reps: int
+    retries: int
+    kinds: Mapping[str, int]
+
+    @property
+    def rate(self) -> float:
+        """Share of reps that ended as ERROR, 0 without reps."""
+        return self.errors / self.reps if self.reps else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """What the comparison can stand on. `labels` counts the cells by label; `gap`: the two sides' times, or ""."""
+
+    comparable: int
+    labels: Mapping[str, int]
+    before: Errors
+    after: Errors
+    concurrent: bool
+    gap: str
+    excluded: tuple[Excluded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A mean over scenarios of their pass rates, over comparable cells; counts are (passes, valid)."""
+
+    name: str
+    scenarios: int
+    cells: int
+    before: float
+    after: float
+    before_counts: tuple[int, int]
+    after_counts: tuple[int, int]
+
+    @property
+    def difference(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the answer is what it is: kind (of `SEVERITY`), a sentence with its numbers, the command that settles it."""
+
+    kind: str
+    code: str
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """All that a diff or a gate says."""
+
+    question: Literal["diff", "gate"]
+    before: Side
+    after: Side
+    policy: Policy
+    validity: Validity
+    overall: Rate | None
+    tiers: tuple[Rate, ...]
+    cells: tuple[CellResult, ...]
+    suspects: tuple[str, ...]
+    expected_false_suspects: float
+    frozen: tuple[str, ...]
+    """Findings about frozen files, one sentence each; empty when they are as they should be."""
+    reasons: tuple[Reason, ...]
+    answer: Answer
+
+    @property
+    def exit(self) -> int:
+        """The process's exit code."""
+        return EXITS[self.answer]
