@@ -93,7 +93,6 @@ CODES |= {
     "CFG113": "A tier of the scripted agent names the script that it plays: `{script: NAME}`.",
     "CFG114": "A tier of the scripted agent names a script that no scenario has, so each of its reps would be an "
     "error.",
-    "CFG116": "A pattern of `redact:` is not a regular expression, so what it stands for would be stored.",
     "CFG118": "`frozen.also` names what is not there, so nothing would be frozen by it.",
     "SUB101": "A subject's path matches no file. The subject would be measured without it, and its digest would not "
     "notice when the file comes. `**` crosses directories, `*` does not.",
@@ -174,4 +173,13 @@ CODES |= {
     "FRZ013": "A frozen file is open for a change. Until the next freeze the reserve is not measured.",
     "FRZ014": "The lock lost one of its roots, below which additions are noticed, and no event says so.",
     "FRZ016": "Something that cannot be frozen by content: a submodule, a git-lfs pointer, a line break in a name.",
+}
+
+CODES |= {
+    "RUN001": "A clone numbers its records without a gap, and the record before this one is not at hand. It stands on "
+    "a branch or in a run reference that is not here, or a result was left out. Fetch or merge what holds it.",
+    "RUN002": "Two records of one clone have the same number. A clone never gives a number twice, crashes included; "
+    "one of them was made up or changed, or the whole git directory was copied and both copies ran.",
+    "RUN003": "A record names the SHA-256 of the record before it, and that one is another now. Results never change "
+    "once they are written: restore the file from git, and write notes beside it.",
 }

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from evalrepo.formats import secret_forms
 
 _TOKEN = rb"[A-Za-z0-9_-]"
-_START = rb"(?<![A-Za-z0-9])"
+_START = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+"""No letter or digit before it, but for one that ends a JSON escape."""
 _CREDENTIAL = rb"(?P<secret>(?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{20,})"
 _PEM = rb"PRIVATE KEY(?: BLOCK)?-----"
 PATTERNS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
@@ -33,7 +34,7 @@ PATTERNS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("npm-token", (b"npm_",), _START + rb"npm_[A-Za-z0-9]{36}"),
     ("huggingface-token", (b"hf_",), _START + rb"hf_[A-Za-z0-9]{30,}"),
     ("pypi-token", (b"pypi-AgE",), _START + rb"pypi-AgE" + _TOKEN + rb"{40,}"),
-    ("jwt", (b"eyJ",), _START + rb"eyJ" + _TOKEN + rb"{8,}\.eyJ" + _TOKEN + rb"{8,}\.[A-Za-z0-9_-]*"),
+    ("jwt", (b"eyJ",), rb"(?<![_-])" + _START + rb"eyJ" + _TOKEN + rb"{8,}\.eyJ" + _TOKEN + rb"{8,}\.[A-Za-z0-9_-]*"),
     (
         "private-key",
         (b"-----BEGIN ",),
@@ -183,14 +184,18 @@ def _anchored(literals: Sequence[bytes], source: bytes) -> Callable[[bytes], Ite
 
 
 def _users(source: str) -> Callable[[bytes], Iterator[tuple[int, int]]]:
+    """A match over several lines is taken out line by line, so that lines stay lines."""
     import regex
 
     expression = regex.compile(source.encode())
 
     def find(data: bytes) -> Iterator[tuple[int, int]]:
         for match in expression.finditer(data, timeout=_USER_SECONDS):
-            if match.end() > match.start():
-                yield match.start(), match.end()
+            at = match.start()
+            for part in match[0].split(b"\n"):
+                if part:
+                    yield at, at + len(part)
+                at += len(part) + 1
 
     return find
 
@@ -233,14 +238,15 @@ def _by_lines(data: bytes, pieces: Sequence[_Piece]) -> Iterator[tuple[int, int,
     group: list[_Piece] = []
     start = end = -1
     for piece in pieces:
-        if group and piece.start < end:
+        if group and piece.start <= end:
             group.append(piece)
         else:
             if group:
                 yield start, end, group
             group, start = [piece], data.rfind(b"\n", 0, piece.start) + 1
-        end = data.find(b"\n", piece.end)
-        end = len(data) if end < 0 else end
+        if piece.end > end:
+            end = data.find(b"\n", piece.end)
+            end = len(data) if end < 0 else end
     yield start, end, group
 
 

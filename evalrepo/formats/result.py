@@ -8,16 +8,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from evalrepo.errors import DataError, Finding, Place
+from evalrepo.formats.fence import CLOSE, OPEN, RESTORE, block_of, fault, json_of, load_json
 from evalrepo.formats.inert import escape_json
 from evalrepo.formats.result_body import body
 from evalrepo.records.record import SCHEMA, Record, Rep
 
+__all__ = ["check", "dump", "file_name", "load", "load_json", "sealed"]
+
 FOLDER = "AgentsReport/evaluation"
-_OPEN = b"```json evalrepo-record"
-_CLOSE = b"\n```"
-_HEAD = "\n<details><summary>Record</summary>\n\n" + _OPEN.decode() + "\n"
+_HEAD = "\n<details><summary>Record</summary>\n\n" + OPEN.decode() + "\n"
 _TAIL = "\n```\n\n</details>\n"
-_RESTORE = "results never change: restore the file from the commit that added it"
 
 
 def dump(record: Record) -> str:
@@ -53,26 +53,21 @@ def _value(key: str, value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def load_json(text: bytes, file: str = "") -> dict[str, Any]:
-    """The record's JSON by slicing the last fence, not checked further: for bulk reads. DataError RES001, RES002."""
-    return _object(_slice(text, file), text, file)
-
-
 def load(text: bytes, file: str) -> Record:
     """The record. DataError: RES001 no fence, RES002 no JSON, RES003 a newer schema, RES004 not in its schema."""
-    block = _slice(text, file)
-    data = _object(block, text, file, strict=True)
+    block = block_of(text, file)
+    data = json_of(block, text, file, strict=True)
     schema = data.get("schema")
     if isinstance(schema, int) and schema > SCHEMA:
         message = f"the record has schema {schema}; this evalrepo reads schemas up to {SCHEMA}"
-        raise _error(text, file, "RES003", message, "install a newer evalrepo")
+        raise fault(text, file, "RES003", message, "install a newer evalrepo")
     try:
         return Record.model_validate_json(block)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "it"
         message = f"the record does not fit its schema: {where}: {first['msg'].lower()}"
-        raise _error(text, file, "RES004", message, _RESTORE) from None
+        raise fault(text, file, "RES004", message, RESTORE) from None
 
 
 def check(text: bytes, file: str) -> list[Finding]:
@@ -85,7 +80,7 @@ def check(text: bytes, file: str) -> list[Finding]:
     line = _difference(text, record)
     if line:
         message = "the text is not what its record says"
-        findings.append(Finding(Place(file, line, 1), "RES005", message, f"{_RESTORE}; notes go beside it"))
+        findings.append(Finding(Place(file, line, 1), "RES005", message, f"{RESTORE}; notes go beside it"))
     if file.startswith(FOLDER + "/") and file.rpartition("/")[2] != file_name(record).rpartition("/")[2]:
         wanted = file_name(record).rpartition("/")[2]
         findings.append(
@@ -105,8 +100,8 @@ def file_name(record: Record) -> str:
 def _difference(text: bytes, record: Record) -> int:
     """1-based line where text around the record's JSON first differs from what is rendered; 0 when it does not."""
     text = text.replace(b"\r\n", b"\n")
-    start = text.rindex(_OPEN) + len(_OPEN)
-    end = text.index(_CLOSE, start)
+    start = text.rindex(OPEN) + len(OPEN)
+    end = text.index(CLOSE, start)
     before, after = body(record) + _HEAD.removesuffix("\n"), _TAIL
     line = _first_difference(text[:start], before.encode())
     if line:
@@ -124,38 +119,3 @@ def _first_difference(got: bytes, wanted: bytes) -> int:
         if a != b:
             return number
     return number
-
-
-def _slice(text: bytes, file: str) -> bytes:
-    start = text.rfind(_OPEN)
-    end = text.find(_CLOSE, start) if start >= 0 else -1
-    if end < 0:
-        raise _error(text, file, "RES001", "the file has no record, or a torn one", _RESTORE)
-    return text[start + len(_OPEN) : end]
-
-
-def _object(block: bytes, text: bytes, file: str, *, strict: bool = False) -> dict[str, Any]:
-    try:
-        data = json.loads(block, object_pairs_hook=_unique, parse_constant=_constant) if strict else json.loads(block)
-    except (ValueError, RecursionError) as error:
-        raise _error(text, file, "RES002", f"the record is not JSON: {error}", _RESTORE) from None
-    if not isinstance(data, dict):
-        raise _error(text, file, "RES002", "the record is not a JSON object", _RESTORE)
-    return data
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        twice = next(key for n, (key, _) in enumerate(pairs) if key in dict(pairs[:n]))
-        raise ValueError(f"it has the key {twice[:60]!r} twice")
-    return out
-
-
-def _constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a JSON number")
-
-
-def _error(text: bytes, file: str, code: str, message: str, hint: str) -> DataError:
-    start = max(text.rfind(_OPEN), 0)
-    return DataError([Finding(Place(file, text.count(b"\n", 0, start) + 1, 1), code, message, hint)])

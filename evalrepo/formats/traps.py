@@ -90,7 +90,7 @@ def syntax(error: Exception, source: str, file: str) -> Finding:
     problem = str(getattr(error, "problem", None) or error).split("\n")[0]
     mark = getattr(error, "problem_mark", None)
     start = getattr(error, "context_mark", None) or mark
-    if mark is not None and mark.index >= len(source.rstrip()):
+    if mark is not None and (mark.index >= len(source.rstrip()) or "expected ':'" in problem):
         mark = start
     place = Place(file, mark.line + 1, mark.column + 1) if mark is not None else Place(file, 1, 1)
     line = [*lines(source), ""][place.line - 1]

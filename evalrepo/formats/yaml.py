@@ -220,12 +220,13 @@ class _Build:
         if self.documents > 1:
             raise self._fatal(event, *traps.DOCUMENTS)
         if event.tags or (event.version and tuple(event.version) != (1, 2)):
-            self._fault(event, *traps.DIRECTIVE)
+            line = next((n for n, text in enumerate(self.lines, 1) if text.startswith("%")), 1)
+            self.findings.append(Finding(Place(self.file, line, 1), *traps.DIRECTIVE))
 
     def _node(self, event: Any) -> None:
         self.values += 1
         if self.values > MAX_VALUES:
-            raise self._fatal(event, "YML004", f"the file has more than {MAX_VALUES:,} values", "split it")
+            raise self._fatal(event, "YML004", f"the file has more than {MAX_VALUES:,} keys and values", "split it")
         if event.anchor is not None:
             self._fault(event, *traps.ALIAS)
         if getattr(event, "ctag", None) is not None:

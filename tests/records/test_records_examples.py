@@ -8,7 +8,7 @@ import pytest
 
 from evalrepo.codes import CODES
 from evalrepo.errors import DataError, Finding
-from evalrepo.formats import yaml
+from evalrepo.formats import lockfile, result, yaml
 from evalrepo.records.checks import KINDS, Condition
 from evalrepo.records.event import EventKind
 from evalrepo.records.scenario import Scenario, ScenarioSet
@@ -100,6 +100,23 @@ FILES = {
     ),
     "event": (yaml.event_file, EVENTS["freeze"][0], EVENTS["freeze"][1], (2, "LED004", "a time like")),
 }
+
+
+LOCK = f"evalrepo-lock 1 sha1\nroot r\n100644 {'0' * 40} {'0' * 64} r/R1.yaml\n"
+FILES["lock"] = (lockfile.load, LOCK, LOCK.replace("100644", "040000"), (3, "LCK003", "MODE OID SHA256 PATH"))
+
+RECORD = """# Title
+
+```json evalrepo-record
+{"schema": 1, "run": "k7m2q9ab", "start": "2026-07-06T12:00:00Z", "end": "2026-07-06T12:01:00Z", "evalrepo": "0.1.0",
+"scenario": "S1", "title": "t", "agent": "scripted", "tier": "compliant", "subjects": ["s"],
+"commit": "c", "dirty": false, "digests": {"subject": "1", "stimulus": "2", "instrument": "3", "apparatus": "4"},
+"isolation": "bwrap",
+"bar": {"passes": 2, "of": 3}, "clone": "0123456789abcdef", "sequence": 1,
+"reps": [{"rep": 1, "attempt": 1, "verdict": "PASS", "timing": {"start": "2026-07-06T12:00:00Z", "seconds": 1.5}}]}
+```
+"""
+FILES["record"] = (result.load, RECORD, RECORD.replace('"PASS"', '"ERROR"'), (3, "RES004", "an error has a kind"))
 
 
 def found(read, text: str) -> tuple[Finding, ...]:
