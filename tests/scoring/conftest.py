@@ -1,0 +1,8 @@
+"""The tape of `tests/checks` serves here too."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent / "checks"))
