@@ -1,0 +1,166 @@
+"""The parser and the error boundary. Clock, environment and random numbers enter here.
+
+Hook commands and `--version` are answered before click is imported; a sub-command's module is imported when it is
+called.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    import click
+
+    from evalrepo.errors import EvalrepoError
+    from evalrepo.world import World
+
+COMMANDS: dict[str, str] = {
+    "init": "scaffold a repository that runs",
+    "new": "write a scenario from a template",
+    "lint": "find everything that is wrong in the files",
+    "list": "say what there is",
+    "schema": "print the JSON Schema of a file kind",
+    "freeze": "lock files by content",
+    "thaw": "open frozen files, with a reason",
+    "verify": "check what is frozen against git",
+    "selftest": "prove scenarios' checks without a model",
+    "run": "measure cells and commit the results",
+    "status": "say what is fresh, stale, missing",
+    "show": "explain one record",
+    "log": "follow a cell over time",
+    "diff": "compare the scores of two commits",
+    "gate": "decide about a release",
+    "note": "write a note beside a result",
+}
+"""Sub-command → its line in `--help`. The module is `evalrepo.commands.NAME`, the click command in it `command`."""
+
+
+def world() -> World:
+    """The surroundings of this process."""
+    from datetime import UTC, datetime
+    from pathlib import Path
+
+    from evalrepo.world import World
+
+    return World(cwd=Path.cwd(), environ=dict(os.environ), now=lambda: datetime.now(UTC), random=os.urandom)
+
+
+def main(argv: list[str] | None = None) -> NoReturn:
+    """Run one command line and exit by the table of exit codes."""
+    args = sys.argv[1:] if argv is None else argv
+    if args == ["--version"]:
+        from evalrepo import __version__
+
+        print(f"evalrepo {__version__}")
+        sys.exit(0)
+    sys.exit(_fast(args) if args[:1] == ["verify"] else _click(args))
+
+
+def _fast(args: list[str]) -> int:
+    """The stdlib path of the freeze check: answers only "clean"; everything else falls through."""
+    from evalrepo.discipline.fastcheck import clean
+
+    return 0 if clean(args[1:], dict(os.environ)) else _click(args)
+
+
+def _click(args: list[str]) -> int:
+    try:
+        outcome = _group().main(args, prog_name="evalrepo", standalone_mode=False, obj=world())
+        return int(outcome) if isinstance(outcome, int) else 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the boundary
+        return _said(error)
+
+
+def _said(error: BaseException) -> int:
+    """Say what went wrong, and give the exit code."""
+    import click
+
+    from evalrepo.errors import EvalrepoError, Exit
+
+    code: int = Exit.CANNOT
+    match error:
+        case click.exceptions.Exit():
+            code = error.exit_code
+        case click.ClickException():
+            error.show()
+        case click.Abort() | KeyboardInterrupt():
+            _say("interrupted")
+            code = Exit.INTERRUPTED
+        case EvalrepoError():
+            _explain(error)
+            code = error.exit
+        case BrokenPipeError():
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = Exit.YES
+        case _:
+            code = _bug(error)
+    return code
+
+
+def _group() -> click.Group:
+    import importlib
+
+    import click
+
+    from evalrepo.errors import EXIT_MEANING
+
+    class Lazy(click.Group):
+        """Lists the commands from `COMMANDS`; imports one when it is called."""
+
+        def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+            return list(COMMANDS)
+
+        def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+            if cmd_name not in COMMANDS:
+                return None
+            found: click.Command = importlib.import_module(f"evalrepo.commands.{cmd_name}").command
+            return found
+
+        def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+            with formatter.section("Commands"):
+                formatter.write_dl(list(COMMANDS.items()))
+            with formatter.section("Exit codes"):
+                formatter.write_dl([(str(int(code)), text) for code, text in EXIT_MEANING.items()])
+
+    options: list[Any] = [click.Option(["--version"], is_flag=True, help="Print the version.")]
+    return Lazy("evalrepo", params=options, help="Evals as data in git.", callback=_version)
+
+
+def _version(*, version: bool) -> None:
+    if version:
+        from evalrepo import __version__
+
+        print(f"evalrepo {__version__}")
+
+
+def _say(text: str) -> None:
+    print(f"evalrepo: {text}", file=sys.stderr)
+
+
+def _explain(error: EvalrepoError) -> None:
+    from evalrepo.errors import DataError
+
+    if isinstance(error, DataError):
+        for finding in error.findings:
+            print(finding, file=sys.stderr)
+    _say(str(error))
+    if error.hint:
+        print(f"  hint: {error.hint}", file=sys.stderr)
+
+
+def _bug(error: BaseException) -> int:
+    from evalrepo.errors import Exit
+
+    if os.environ.get("EVALREPO_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
+    _say(f"bug: {type(error).__name__}: {error} ({where})")
+    print("  hint: run it again with EVALREPO_DEBUG=1 and report what it prints", file=sys.stderr)
+    return Exit.BUG
