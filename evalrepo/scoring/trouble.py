@@ -77,7 +77,7 @@ def _log(_scenario: Scenario, facts: Facts) -> Trouble | None:
         kind = log.error_kind if log.error_kind in KINDS else ErrorKind.AGENT
         if kind != ErrorKind.AGENT or not _ended_by_us(facts):
             return Trouble(kind, log.error_message or "the agent's log ends with an error")
-    if (crash := _crash(facts, ErrorKind.AGENT)) is not None:
+    if (crash := _crash(facts, ErrorKind.AGENT if facts.active else ErrorKind.LAUNCH)) is not None:
         return crash
     if log.truncated and not _ended_by_us(facts):
         return Trouble(ErrorKind.TRUNCATED, "the agent's log is cut short")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evalrepo.errors import HarnessError
 from evalrepo.processes import Deadlines, Ended, Reason, capture, run
-from evalrepo.processtree import end_strays
+from evalrepo.processes.tree import end_strays
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="orphans are found on Linux only")
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -284,6 +284,66 @@ def test_what_a_dead_harness_left_is_found_by_its_place(tmp_path):
     assert (home.wait(), inside.wait(), other.poll()) == (-9, -9, None)
     other.kill()
     other.wait()
+
+
+HARNESS = """
+import sys
+from pathlib import Path
+from evalrepo.processes import Deadlines, run
+here = Path(sys.argv[1])
+script = "trap '' TERM INT; (setsid sleep 69.125 &); echo up; sleep 69.25; true"
+run(["/bin/sh", "-c", script], cwd=here, env={"PATH": "/usr/bin:/bin"}, output=here / "o", errors=here / "e",
+    deadlines=Deadlines(60, grace_s=30))
+"""
+
+
+@linux
+def test_ctrl_c_in_the_main_thread_ends_the_tree_at_once(tmp_path):
+    import subprocess
+
+    harness = subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stderr=subprocess.PIPE)
+    while not (tmp_path / "o").exists() or not (tmp_path / "o").read_bytes():
+        time.sleep(0.02)
+    pressed = time.monotonic()
+    harness.send_signal(signal.SIGINT)
+    _, errors = harness.communicate(timeout=10)
+    assert b"KeyboardInterrupt" in errors
+    assert time.monotonic() - pressed < 2
+    assert (alive("69.125"), alive("69.25")) == ([], [])
+
+
+def test_without_what_only_linux_has_it_still_runs(tmp_path):
+    """What macOS lacks is taken away; the reduced promises hold."""
+    import subprocess
+
+    code = """
+import os, resource, sys
+sys.platform = "darwin"
+for module, names in ((os, ("pidfd_open", "memfd_create", "copy_file_range", "waitid")), (resource, ("prlimit",))):
+    for name in names:
+        delattr(module, name)
+from datetime import UTC, datetime
+from pathlib import Path
+from evalrepo.processes import Deadlines, run
+from evalrepo.sandbox.layout import base_directory, fresh, remove
+from evalrepo.sandbox.isolation import RLIMITS, wrap
+from evalrepo.sandbox.probe import probe
+from evalrepo.sandbox.template import template
+from evalrepo.world import World
+world = World(Path("/"), {"PATH": os.environ["PATH"], "TMPDIR": sys.argv[1]}, lambda: datetime.now(UTC), os.urandom)
+isolation = probe(world, [])
+base = base_directory(world)
+box = fresh(base, template({"a": ("100644", b"1")}, base / "templates", "k"), isolation)
+launch = wrap(isolation, box, ["/bin/sh", "-c", "cat a; (sleep 60 &); exit 3"], box.environment())
+ended = run(launch.argv, cwd=box.work, env=launch.env, output=box.out / "o", errors=box.out / "e",
+            deadlines=Deadlines(10), rlimits=RLIMITS)
+print(isolation.level, ended.code, ended.reason, ended.output.read_bytes())
+remove(box)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (done.stdout, done.stderr) == ("none 3 exited b'1'\n", "")
 
 
 def test_waiting_adds_little(start):

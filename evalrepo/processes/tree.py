@@ -59,16 +59,20 @@ def new_mark() -> Mark:
 class Family:
     """All processes of the run whose first process is `leader` (the leader of a session of its own)."""
 
-    def __init__(self, leader: int, mark: Mark, output: Iterable[Path], rlimits: Mapping[int, int]) -> None:
+    def __init__(self, leader: int, mark: Mark) -> None:
         self.leader = leader
-        self._output = {(about.st_dev, about.st_ino) for about in (path.stat() for path in output)}
         self._mark = mark
+        self._needle = f"{MARK}={mark.text}".encode()
+        self._output: set[tuple[int, int]] = set()
         self._known: dict[int, bytes] = {}
         """Process id → start time of those that were seen: a dead one has lost its marks."""
-        self._needle = f"{MARK}={mark.text}".encode()
+
+    def brand(self, output: Iterable[Path], rlimits: Mapping[int, int]) -> None:
+        """Set the mark and the limits on what has been started, and remember its output by device and inode."""
+        self._output = {(about.st_dev, about.st_ino) for about in (path.stat() for path in output)}
         if LINUX:
-            for pid in (leader, *_below(leader)):
-                _set_limits(pid, mark.number, rlimits)
+            for pid in (self.leader, *_below(self.leader)):
+                _set_limits(pid, self._mark.number, rlimits)
 
     def members(self) -> list[int]:
         """Living processes of the run without its leader; zombies that are ours are reaped on the way."""

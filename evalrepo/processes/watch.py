@@ -46,7 +46,7 @@ class Watcher:
     """Growth of the output and the watched files."""
 
     def __init__(self, output: Path, errors: Path, watch: Watch, now: float) -> None:
-        self._output, self._errors, self._watch = output, errors, watch
+        self.output, self.errors, self._watch = output, errors, watch
         self._sizes: dict[Path, int] = {}
         self._gap = 0.0
         self.last = now
@@ -54,15 +54,15 @@ class Watcher:
 
     def look(self, now: float) -> int:
         """Notes growth; returns the bytes of output and errors so far."""
-        written = size(self._output)
-        sizes = {self._output: written} if written else {}
+        written = size(self.output)
+        sizes = {self.output: written} if written else {}
         for path in self._watch() if callable(self._watch) else self._watch:
             if length := size(path):
                 sizes[path] = length
         if sizes != self._sizes:
             self._sizes, self.grown = sizes, True
             self._gap, self.last = max(self._gap, now - self.last), now
-        return written + (size(self._errors) if self._errors != self._output else 0)
+        return written + (size(self.errors) if self.errors != self.output else 0)
 
     def longest_gap(self, now: float) -> float:
         """Seconds of the longest time without growth, from the start to `now`."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import signal
 import subprocess
 import tempfile
@@ -21,13 +20,13 @@ from pathlib import Path
 from typing import IO
 
 from evalrepo.errors import HarnessError
-from evalrepo.processtree import MARK, Family, become_subreaper, new_mark
-from evalrepo.processwatch import Waiter, Watch, Watcher
+from evalrepo.processes.tree import MARK, Family, Mark, become_subreaper, new_mark
+from evalrepo.processes.watch import Waiter, Watch, Watcher
 
 POLL_S = 0.05
 """Longest time between two looks at the deadlines, `stop` and `cancel`."""
 LEARN_EVERY = 10
-"""Looks between two at the process tree, by which those that leave it later are known."""
+"""Looks between two at the process tree, by which those that leave it later are known (none leaves bubblewrap)."""
 KILL_S = 5.0
 SETTLE_S = 0.1
 CANCEL_GRACE_S = 0.5
@@ -101,48 +100,46 @@ def run(
     `output` and `errors` are made or emptied; the same path means one file. Growth of `output` and of the `watch`
     files (paths that may not exist yet, or a function that finds them) is what the idle and start-up deadlines look
     at. `stop` and `cancel` are asked every 50 ms. More than `output_limit` bytes of output is Reason.LIMIT.
-    `rlimits`: `resource.RLIMIT_…` → soft and hard limit (Linux; set just after the start). Only an exception of `stop` or `watch` is raised,
-    and Ctrl-C; the tree is ended before.
+    `rlimits`: `resource.RLIMIT_…` → soft and hard limit (Linux; set just after the start). Only an exception of
+    `stop` or `watch` is raised, and Ctrl-C; the tree is ended before.
     """
     become_subreaper()
     started, mark = time.monotonic(), new_mark()
     try:
         process = _start(argv, cwd, {**env, MARK: mark.text}, (output, errors), stdin=stdin, pass_fds=pass_fds)
     except (OSError, ValueError) as error:
-        why = f"{argv[0]}: {getattr(error, 'strerror', None) or error}"
         seconds = time.monotonic() - started
+        why = f"{argv[0]}: {getattr(error, 'strerror', None) or error}"
         return Ended(None, None, Reason.NOT_STARTED, seconds, seconds, output, errors, why=why)
-    try:
-        family = Family(process.pid, mark, (output, errors), rlimits or {})
-    except BaseException:
-        process.kill()
-        raise
     watcher = Watcher(output, errors, watch, started)
-    orders = _Orders(deadlines, stop, cancel, output_limit, spare_leader=Path(argv[0]).name == "bwrap")
-    reason, lingered, left = _supervise(process, family, watcher, orders)
-    ended, code = time.monotonic(), process.returncode
-    exit_code, by_signal = (None, -code) if code < 0 else (code, None)
-    seconds, gap = ended - started, watcher.longest_gap(ended)
-    return Ended(exit_code, by_signal, reason, seconds, gap, output, errors, lingered, tuple(left))
+    spare = Path(argv[0]).name == "bwrap"
+    orders = _Orders(deadlines, stop, cancel, output_limit, rlimits or {}, spare_leader=spare)
+    reason, lingered, left = _supervise(process, mark, watcher, orders)
+    now, gap = time.monotonic(), watcher.longest_gap(time.monotonic())
+    code, died = (process.returncode, None) if process.returncode >= 0 else (None, -process.returncode)
+    return Ended(code, died, reason, now - started, gap, output, errors, lingered, tuple(left))
 
 
 @dataclass(frozen=True, slots=True)
 class _Orders:
-    """When a process is to be ended, and how: bubblewrap passes no signal on, so it is spared and ends with its child."""
+    """When a process is to be ended, and how: bubblewrap passes no signal on, is spared and ends with its child."""
 
     deadlines: Deadlines
     stop: Callable[[], bool] | None
     cancel: threading.Event | None
     output_limit: int
+    rlimits: Mapping[int, int]
     spare_leader: bool
 
 
 def _supervise(
-    process: subprocess.Popen[bytes], family: Family, watcher: Watcher, orders: _Orders
+    process: subprocess.Popen[bytes], mark: Mark, watcher: Watcher, orders: _Orders
 ) -> tuple[Reason, bool, list[int]]:
     """Why it ended, whether something outlived it, and what could not be killed. It is reaped then."""
+    family = Family(process.pid, mark)
     waiter = Waiter(process.pid, process.poll)
     try:
+        family.brand((watcher.output, watcher.errors), orders.rlimits)
         reason = _until_over(waiter, watcher, family, orders)
         if reason is not Reason.EXITED:
             cancelled = reason is Reason.CANCELLED
@@ -244,7 +241,7 @@ def _until_over(waiter: Waiter, watcher: Watcher, family: Family, orders: _Order
             return Reason.LIMIT
         if late := _late(watcher, deadlines, now):
             return late
-        if look % LEARN_EVERY == 0:
+        if look % LEARN_EVERY == 0 and not orders.spare_leader:
             family.members()
     raise AssertionError
 

@@ -1,0 +1,1 @@
+"""A fresh, private directory tree for every rep, and what keeps an agent in it."""
