@@ -163,9 +163,10 @@ class Discipline(Model):
 
 
 class JudgeConfig(Model):
-    """Who answers judges' questions; a command that reads the question on stdin, or a model later."""
+    """Who answers judges' questions: a command that reads the question on stdin, given the variables of `env`."""
 
     command: tuple[Text, ...] = ()
+    env: tuple[Name, ...] = ()
 
 
 class Redaction(Model):

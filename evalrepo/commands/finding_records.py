@@ -1,0 +1,61 @@
+"""From what a person types (a path, a run, a scenario) to the records it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from evalrepo.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalrepo.comparing.pool import Cell
+    from evalrepo.records.row import Row
+    from evalrepo.repository.repo import Repository
+    from evalrepo.results import Rows
+
+
+def at_hand(repo: Repository) -> Rows:
+    """Every record of HEAD, of the work tree and of the run refs."""
+    from evalrepo.results import rows
+
+    trees = ([repo.tree("HEAD")] if repo.head() else []) + [repo.tree("WORKTREE")]
+    return rows(repo, trees)
+
+
+def named(rows: Rows, words: Sequence[str]) -> list[Row]:
+    """Rows that every word fits: a file's path or name, a run, a scenario id or alias. By scenario alone: the newest
+    of each cell. UsageError when there is none.
+    """
+    places: Mapping[str, Cell] = rows.paths()
+    paths = set(places)
+    for word in words:
+        paths &= _fitting(places, word)
+    if not paths:
+        raise UsageError(
+            f"no record is called {' '.join(words)}",
+            hint="name a scenario, a run, or a file below AgentsReport/evaluation; evalrepo status shows what there is",
+        )
+    held = rows.select(dict.fromkeys({places[path] for path in paths}))
+    found = [row for cell in sorted(held) for row in held[cell] if row.path in paths]
+    return found if any(_is_file_or_run(row, words) for row in found) else _newest(found)
+
+
+def _fitting(places: Mapping[str, Cell], word: str) -> set[str]:
+    files = {p for p in places if word in (p, p.rpartition("/")[2]) or p.endswith(f"_{word}.md")}
+    if files:
+        return files
+    ids = {cell[0] for cell in places.values()}
+    chosen = {word} & ids or {i for i in ids if i.partition("/")[0] == word} or {i for i in ids if _alias(i) == word}
+    return {p for p, cell in places.items() if cell[0] in chosen}
+
+
+def _alias(scenario: str) -> str:
+    return scenario.partition("/")[0].partition("-")[0]
+
+
+def _is_file_or_run(row: Row, words: Sequence[str]) -> bool:
+    return any(word in (row.run, row.path, row.path.rpartition("/")[2]) for word in words)
+
+
+def _newest(rows: Sequence[Row]) -> list[Row]:
+    return list({row.cell: row for row in rows}.values())

@@ -1,0 +1,45 @@
+"""`evalrepo freeze`: lock files by content."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from evalrepo.errors import Exit
+
+if TYPE_CHECKING:
+    from evalrepo.store.freezing import Written
+    from evalrepo.world import World
+
+
+@click.command("freeze")
+@click.argument("paths", nargs=-1)
+@click.option("--why", default="frozen", show_default=True, help="The reason, for the ledger.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(world: World, *, paths: tuple[str, ...], why: str, format_: str) -> int:
+    """Lock what is staged: PATHS, or the reserve and everything that it names.
+
+    Writes evalrepo.lock and an event in evalrepo.ledger/, and stages these two files; nothing else changes. A file that
+    is locked already changes only after `evalrepo thaw`.
+    """
+    from evalrepo.repository.repo import Repository
+    from evalrepo.store.freezing import freeze
+
+    written = freeze(Repository.open(world), paths, why)
+    click.echo(json.dumps(asdict(written), indent=2) if format_ == "json" else _text(written))
+    return Exit.YES
+
+
+def _text(written: Written) -> str:
+    from evalrepo.render.findings import counted
+
+    locked = counted(written.locked, "file")
+    if not written.event:
+        return f"nothing to freeze: {locked} locked, all as staged"
+    counts = [(len(written.gained), "new"), (len(written.changed), "changed"), (len(written.lost), "gone")]
+    said = ", ".join(f"{n} {what}" for n, what in counts if n) or "the same as before"
+    return f"{locked} locked: {said}\nstaged: evalrepo.lock, {written.event}\nnext: git commit"

@@ -1,0 +1,46 @@
+"""`evalrepo thaw`: open frozen files, with a reason."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from evalrepo.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from evalrepo.store.freezing import Written
+    from evalrepo.world import World
+
+
+@click.command("thaw")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--why", required=True, help="The reason, for the ledger.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(world: World, *, paths: tuple[str, ...], why: str, format_: str) -> int:
+    """Open frozen PATHS (files or directories), so that they may be changed until the next freeze.
+
+    Takes their lines out of evalrepo.lock, writes an event in evalrepo.ledger/, and stages these two files.
+    """
+    from evalrepo.repository.repo import Repository
+    from evalrepo.store.freezing import thaw
+
+    if not why.strip():
+        raise UsageError("a thaw needs a reason", hint='--why "what is wrong with the frozen file"')
+    written = thaw(Repository.open(world), paths, why)
+    click.echo(json.dumps(asdict(written), indent=2) if format_ == "json" else _text(written))
+    return Exit.YES
+
+
+def _text(written: Written) -> str:
+    from evalrepo.render.safe import safe
+
+    opened = "\n".join(f"thawed: {safe(path)}" for path in written.lost)
+    return (
+        f"{opened}\nstaged: evalrepo.lock, {written.event}\n"
+        "next: change the files, git add them, evalrepo freeze, git commit\n"
+        "until then the reserve is not measured and the gate answers invalid"
+    )

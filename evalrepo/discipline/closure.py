@@ -1,0 +1,33 @@
+"""What is to be frozen: the reserve, and by closure all that it names. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from evalrepo.discipline.places import RESERVE, covered, outermost
+from evalrepo.records.names import named
+from evalrepo.records.scenario import Scenario
+
+WILD = frozenset("*?[")
+
+
+def closure(
+    reserve: Mapping[str, Scenario], also: Iterable[str], match: Callable[[str], Iterable[str]]
+) -> tuple[str, ...]:
+    """Roots: the reserve's folder, what its scenarios name, and `frozen.also` (`dir/**` is `dir`).
+
+    `match` resolves other globs to the files of today.
+    """
+    wanted = {RESERVE}
+    for scenario in reserve.values():
+        wanted.update(named(scenario).paths)
+    for glob in also:
+        literal = glob.removesuffix("/**")
+        wanted.update({literal} if not WILD & set(literal) else match(glob))
+    return outermost(wanted)
+
+
+def unlocked(roots: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """Roots of the closure that the lock's roots do not cover."""
+    known = frozenset(roots)
+    return tuple(root for root in wanted if not covered(known, root))

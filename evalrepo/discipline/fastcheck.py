@@ -1,0 +1,223 @@
+"""The freeze check of the hook, fast: stdlib only, answers "clean" or nothing.
+
+`clean` says True only where everything is as usual: the staged lock is HEAD's, the staged files below its roots are its
+lines, config and ledger are HEAD's. Whatever is unusual is the full command's. Two git processes run side by side; the
+lock is read from disk and proven to be the staged one by its blob id. No import of subprocess, json, re or our
+own modules: each costs more than the check.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha1, sha256
+
+LOCK, CONFIG, LEDGER, RESERVE = b"evalrepo.lock", b"evalrepo.yaml", b"evalrepo.ledger", b"scenarios-reserve"
+OURS = (LOCK, CONFIG, LEDGER)
+HARD = ("--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+QUIET = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_GRAFT_FILE": "/dev/null/none",
+}
+ASKED = (["--staged"], ["--staged", "--deep"], ["--deep", "--staged"])
+ODD = frozenset({"GIT_WORK_TREE", "GIT_NAMESPACE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_SHALLOW_FILE"})
+EMPTY = (
+    b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+    b"473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+)
+"""The empty blob: what an intent-to-add entry looks like, which no commit would hold."""
+CHUNK = 2048
+WIDTHS = {b"evalrepo-lock 1 sha1": 40, b"evalrepo-lock 1 sha256": 64}
+CONTROL = bytes(set(range(32)) - {10}) + b"\x7f"
+
+
+def clean(argv: list[str], environ: dict[str, str]) -> bool:
+    """Whether `verify` with exactly these arguments is certain to answer "clean"."""
+    if argv not in ASKED or any(name in environ for name in ODD):
+        return False
+    try:
+        if _merging(environ) is not False:
+            return False
+        lock = _lock_on_disk()
+        return _as_locked(lock, environ) and ("--deep" not in argv or _deeply(lock, environ))
+    except (OSError, ValueError, KeyError, StopIteration, AttributeError):
+        return False
+
+
+def _merging(environ: dict[str, str]) -> bool | None:
+    """Whether a merge is being concluded; None when the current directory is not the top of a work tree."""
+    git_dir = environ.get("GIT_DIR", "")
+    if not git_dir and os.path.isfile(".git"):  # noqa: PTH113 - pathlib costs 4 ms
+        with open(".git", encoding="utf-8") as link:  # noqa: PTH123
+            git_dir = link.read().removeprefix("gitdir: ").rstrip("\n")
+    if not os.path.lexists(".git"):
+        return None
+    return os.path.lexists(os.path.join(git_dir or ".git", "MERGE_HEAD"))  # noqa: PTH118
+
+
+def _as_locked(lock: bytes, environ: dict[str, str]) -> bool:
+    roots = _roots(lock)
+    listing = _start(["ls-files", "-s", "-z", "--", *map(os.fsdecode, (*OURS, RESERVE, *roots))], environ)
+    head = _start(["ls-tree", "-z", "HEAD", "--", *map(os.fsdecode, OURS)], environ)
+    expected = _parse(lock, len(roots))  # while git reads the index
+    staged, committed = _finish(listing), _finish(head)
+    if staged is None or committed is None or expected is None or any(empty in staged for empty in EMPTY):
+        return False
+    entries = staged[:-1].split(b"\0")
+    frozen = [entry for entry in entries if b"\tevalrepo." not in entry]
+    ours = [entry for entry in entries if b"\tevalrepo." in entry]
+    return frozen == expected and _unchanged(ours, committed, lock)
+
+
+def _lock_on_disk() -> bytes:
+    with open(LOCK, "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _roots(lock: bytes) -> list[bytes]:
+    """The lock's roots; ValueError for any that we would not have written."""
+    roots: list[bytes] = []
+    at = lock.index(b"\n") + 1
+    while lock.startswith(b"root ", at):
+        end = lock.index(b"\n", at)
+        roots.append(lock[at + 5 : end])
+        at = end + 1
+    if roots != sorted(set(roots)) or any(part in (b"", b".", b"..") for root in roots for part in root.split(b"/")):
+        raise ValueError
+    return roots
+
+
+def _parse(lock: bytes, roots: int) -> list[bytes] | None:
+    """The lines as `git ls-files -s` prints them, None for what is not a lock as we write it.
+
+    Modes, blob ids, paths and their order need no look: they are held against git's own.
+    """
+    head, *rest = lock.split(b"\n")
+    width = WIDTHS.get(head, 0)
+    lines = rest[roots:-1]
+    oid, path = 7 + width, 7 + width + 66
+    sums = b"".join([line[oid:path] for line in lines])[1:-1].split(b"  ") if lines else []
+    usual = (
+        width
+        and rest[-1] == b""
+        and len(lock.translate(None, CONTROL)) == len(lock)
+        and b"\n160000 " not in lock
+        and len(sums) == len(lines)
+        and {len(total) for total in sums} <= {64}
+        and not b"".join(sums).translate(None, b"0123456789abcdef")
+    )
+    return [line[:oid] + b" 0\t" + line[path:] for line in lines] if usual else None
+
+
+def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:
+    """Whether config, lock and ledger are HEAD's, and the lock on disk is the staged one."""
+    head = {path: meta.split(b" ") for meta, path in (e.split(b"\t", 1) for e in committed.split(b"\0") if e)}
+    now: dict[bytes, list[bytes]] = {}
+    events: list[tuple[bytes, bytes, bytes]] = []
+    for entry in ours:
+        meta, path = entry.split(b"\t", 1)
+        mode, oid, stage = meta.split(b" ")
+        if stage != b"0":
+            return False
+        if path.startswith(LEDGER + b"/"):
+            events.append((path[len(LEDGER) + 1 :], mode, oid))
+        else:
+            now[path] = [mode, b"blob", oid]
+    if events:
+        now[LEDGER] = [b"040000", b"tree", _tree(events)]
+    return now == head and now[LOCK][2] == _oid(b"blob", lock, len(now[LOCK][2]))
+
+
+def _tree(entries: list[tuple[bytes, bytes, bytes]]) -> bytes:
+    """The id of the flat tree that these (name, mode, blob id) make; ValueError when it is not flat."""
+    if any(b"/" in name for name, _, _ in entries):
+        raise ValueError
+    body = b"".join(m + b" " + n + b"\0" + bytes.fromhex(o.decode()) for n, m, o in sorted(entries))
+    return _oid(b"tree", body, len(entries[0][2]))
+
+
+def _oid(kind: bytes, body: bytes, digits: int) -> bytes:
+    make = sha1 if digits == 40 else sha256
+    return make(kind + b" %d\0" % len(body) + body).hexdigest().encode()
+
+
+def _deeply(lock: bytes, environ: dict[str, str]) -> bool:
+    """Whether every locked blob has the SHA-256 of its line. The lock was parsed before.
+
+    git fills one chunk while another is hashed.
+    """
+    lines = [line for line in lock.split(b"\n")[1:-1] if not line.startswith(b"root ")]
+    end = WIDTHS[lock[: lock.index(b"\n")]] + 7
+    chunks = [lines[at : at + CHUNK] for at in range(0, len(lines), CHUNK)]
+    right, before = True, None
+    for chunk in [*chunks, None]:
+        asked = _ask(chunk, end, environ) if chunk else None
+        if before is not None:
+            right = _sums(*before, end) and right
+        before = (chunk, *asked) if chunk and asked else None
+    return right
+
+
+def _ask(lines: list[bytes], end: int, environ: dict[str, str]) -> tuple[int, int]:
+    """A git process that writes these blobs into a file: its id, the file."""
+    asked, answer = os.memfd_create("asked"), os.memfd_create("answer")
+    try:
+        os.write(asked, b"".join([line[7:end] + b"\n" for line in lines]))
+        os.lseek(asked, 0, os.SEEK_SET)
+        return _spawn(["cat-file", "--batch", "--buffer"], environ, answer, asked), answer
+    finally:
+        os.close(asked)
+
+
+def _sums(lines: list[bytes], pid: int, answer: int, end: int) -> bool:
+    try:
+        done = os.waitpid(pid, 0)[1] == 0
+        told = os.pread(answer, os.fstat(answer).st_size, 0) if done else b""
+    finally:
+        os.close(answer)
+    return done and _told(memoryview(told), told, lines, end)
+
+
+def _told(view: memoryview, told: bytes, lines: list[bytes], end: int) -> bool:
+    at = 0
+    for line in lines:
+        start = told.index(b"\n", at) + 1
+        oid, kind, size = told[at : start - 1].split(b" ")
+        at = start + int(size) + 1
+        sum_ = sha256(view[start : at - 1]).hexdigest().encode()
+        if (oid, kind, sum_) != (line[7:end], b"blob", line[end + 1 : end + 65]):
+            return False
+    return True
+
+
+def _spawn(arguments: list[str], environ: dict[str, str], output: int, source: int | None = None) -> int:
+    """A git process with its output in a file; its id."""
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    actions = [
+        nothing if source is None else (os.POSIX_SPAWN_DUP2, source, 0),
+        (os.POSIX_SPAWN_DUP2, output, 1),
+        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+    ]
+    spawn = os.posix_spawnp  # the one process outside its door: the door costs 20 ms
+    return spawn("git", ["git", *HARD, *arguments], {**environ, **QUIET}, file_actions=actions)
+
+
+def _start(arguments: list[str], environ: dict[str, str]) -> tuple[int, int]:
+    """A git process with its output in a pipe: process id, file to read."""
+    read, write = os.pipe()
+    try:
+        return _spawn(arguments, environ, write), read
+    finally:
+        os.close(write)
+
+
+def _finish(process: tuple[int, int]) -> bytes | None:
+    """The whole output, None when git failed."""
+    pid, read = process
+    with open(read, "rb") as pipe:  # noqa: PTH123
+        output = pipe.read()
+    _, status = os.waitpid(pid, 0)
+    return output if status == 0 else None
