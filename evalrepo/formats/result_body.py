@@ -80,11 +80,11 @@ def _reps(record: Record) -> str:
     names = [markdown(axis if len(ids) != 1 or ids[0] == axis else f"{axis} {ids[0]}") for axis, ids in axes.items()]
     status = any(rep.status for rep in record.reps)
     head = ["rep", "verdict", *names, *(["status"] if status else []), "tools", "tokens", "cost", "s"]
-    last = record.last_attempts()
+    last = {(rep.rep, rep.attempt) for rep in record.last_attempts()}
     rows = [
         [
             f"{rep.rep} (try {rep.attempt})" if several else str(rep.rep),
-            _verdict(rep, last=rep in last),
+            _verdict(rep, last=(rep.rep, rep.attempt) in last),
             *(_outcome([c for c in rep.checks if c.axis == axis]) for axis in axes),
             *([rep.status or _UNKNOWN] if status else []),
             *_usage(rep),

@@ -125,6 +125,12 @@ def _relative(value: str) -> str:
     return value
 
 
+def _tier(value: str) -> str:
+    script = value.removeprefix("rehearsal:")
+    _name(script)
+    return value
+
+
 def _jmespath(value: str) -> str:
     import jmespath
     from jmespath.exceptions import JMESPathError
@@ -159,6 +165,8 @@ Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)]
 Bool = Annotated[bool, BeforeValidator(_boolean)]
 Json = Annotated[Any, BeforeValidator(plain_value)]
 Name = Annotated[str, BeforeValidator(_text), AfterValidator(_name)]
+TierName = Annotated[str, BeforeValidator(_text), AfterValidator(_tier)]
+"""A tier of the config, or `rehearsal:SCRIPT`."""
 Regex = Annotated[str, BeforeValidator(_text), AfterValidator(_compiles)]
 Jmespath = Annotated[str, BeforeValidator(_text), AfterValidator(_jmespath)]
 RelativePath = Annotated[str, BeforeValidator(_text), AfterValidator(_relative)]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from evalrepo.records.base import Bool, Count, Glob, Model, Name, Regex, Share, Text, plain_value
+from evalrepo.records.base import Bool, Count, Glob, Model, Name, Regex, Share, Text, TierName, plain_value
 from evalrepo.records.scenario import Common
 from evalrepo.records.selectors import fail
 
@@ -113,7 +113,7 @@ class Suite(Model):
 
     scenarios: Annotated[tuple[Text, ...], Field(min_length=1)]
     agents: tuple[Name, ...] = ()
-    tiers: tuple[Name, ...] = ()
+    tiers: tuple[TierName, ...] = ()
     reps: Annotated[Count, Field(ge=1)] | None = None
     bar: Bar | None = None
 

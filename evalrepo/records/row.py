@@ -214,3 +214,15 @@ def _count(value: Any) -> int:
 
 def _parts(parts: Any) -> dict[str, str]:
     return {str(name): str(value) for name, value in parts.items()}
+
+
+def pack(row: Row) -> list[Any]:
+    """The row as JSON-able lists; `unpack` is its inverse."""
+    return list(row)
+
+
+def unpack(packed: list[Any]) -> Row:
+    """The row of a list that `pack` made, through JSON or not. Raises TypeError or ValueError for anything else."""
+    row = Row._make(packed)
+    reps = tuple([RepRow._make([*r[:6], tuple(r[6]), tuple(r[7]), r[8], tuple(r[9])]) for r in row.reps])
+    return row._replace(subjects=tuple(row.subjects), bar=(row.bar[0], row.bar[1]), reps=reps)

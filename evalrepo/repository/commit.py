@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.errors import GitError
-from evalrepo.repository import indexlock
+from evalrepo.repository import indexlock, stale
+from evalrepo.repository.durable import clock, make_directory
 from evalrepo.repository.indexlock import IndexLock, Tell
 from evalrepo.repository.objects import Entry, object_id
 from evalrepo.repository.placing import Placing, take_away, taken
 from evalrepo.repository.scratch import Scratch
+from evalrepo.repository.stale import Died
 from evalrepo.repository.worktrees import holder
 
 if TYPE_CHECKING:
@@ -204,10 +206,13 @@ class _Attempt:
         self.tell("committing", {"commit": commit, "ref": self.site.ref, **facts})
         subject = self.message.partition("\n")[0]
         for pause in (0.02, 0.1, 0.5, 0.0):
+            began = clock(make_directory(self.repo.home))
             try:
                 self.repo_there.move_ref(self.site.ref, commit, tip, subject)
             except GitError:
-                now = _tip(self.repo_there, self.site.ref)
+                there = self.repo_there
+                stale.clear(there, Died((), (self.site.ref,), (commit,), (there.git_dir,), began, began))
+                now = _tip(there, self.site.ref)
                 if now == commit:
                     return commit
                 if now != tip:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import tempfile
 from pathlib import Path
 
 NO_LINKS = frozenset({errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -69,6 +70,12 @@ def publish(temporary: Path, path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         temporary.unlink()
     sync_directory(path.parent)
+
+
+def clock(directory: Path) -> float:
+    """What time the file system says it is, in seconds since the epoch: the times of its files are told by it."""
+    with tempfile.TemporaryFile(dir=directory) as file:
+        return os.fstat(file.fileno()).st_mtime
 
 
 def is_named(descriptor: int, path: Path) -> bool:

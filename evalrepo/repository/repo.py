@@ -16,6 +16,7 @@ from evalrepo.world import World
 
 if TYPE_CHECKING:
     from evalrepo.repository.history import CommitInfo
+    from evalrepo.repository.writer import BlobWriter
 
 INDEX, WORKTREE = "INDEX", "WORKTREE"
 """The words that `Repository.tree` takes beside revisions."""
@@ -190,6 +191,12 @@ class Repository:
     def write_blob(self, data: bytes) -> str:
         """Store bytes; the blob's id. On disk when it returns."""
         return self.objects.blob(data)
+
+    def blob_writer(self) -> BlobWriter:
+        """The same as `write_blob` for many blobs and threads, without a process for each."""
+        from evalrepo.repository.writer import BlobWriter
+
+        return BlobWriter(self.objects)
 
     def write_tree(self, entries: Mapping[str, Entry], *, base: str | None = None) -> str:
         """Store the tree of these files, over those of `base` (a tree or commit id) if given; the tree's id."""

@@ -24,11 +24,11 @@ AFTER_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """What is known of a dead run: its own reference, the references it was moving and to which commits, and the span
-    of its life by the file system's clock, in seconds since the epoch.
+    """What is known of a dead run, or of a git of ours that was killed: references that are nobody else's, references
+    that it was moving and to which commits, and its life by the file system's clock, in seconds since the epoch.
     """
 
-    ref: str
+    own: tuple[str, ...]
     moving: tuple[str, ...]
     commits: tuple[str, ...]
     git_dirs: tuple[Path, ...]
@@ -38,8 +38,7 @@ class Died:
 
 def clear(repo: Repository, died: Died) -> list[Path]:
     """Remove what the dead run's gits left; what was removed. Leaves everything when a git stays at work."""
-    own = repo.common_dir / f"{died.ref}.lock"
-    removed = [own] if _unlink(own) else []
+    removed = [lock for ref in died.own if _unlink(lock := repo.common_dir / f"{ref}.lock")]
     until = time.monotonic() + PATIENCE_S
     while found := [*_ref_locks(repo, died), *_temporary(repo, died)]:  # listed first: their makers are seen then
         if not at_work(repo):
@@ -92,7 +91,7 @@ def _unlink(path: Path) -> bool:
 
 
 def at_work(repo: Repository) -> bool:
-    """Whether a git process stands in this repository. Where processes cannot be listed, yes."""
+    """Whether a git process stands in this repository; yes where processes cannot be listed, or one cannot be asked."""
     try:
         entries = [e for e in Path("/proc").iterdir() if e.name.isdigit()]
     except OSError:
@@ -108,6 +107,8 @@ def _stands(entry: Path, places: Iterable[Path]) -> bool:
         if (entry / "stat").read_bytes().rpartition(b") ")[2][:1] in (b"Z", b"X"):
             return False
         cwd = (entry / "cwd").readlink()
+    except PermissionError:
+        return True
     except OSError:
         return False
     return any(cwd.is_relative_to(place) for place in places)

@@ -1,0 +1,179 @@
+"""A run: its reps in threads, each journaled when it starts and when it ends, then records and a commit.
+
+Ctrl-C sets `cancel`: what runs is ended and becomes ERROR(interrupted), what had finished is landed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from evalrepo import __version__
+from evalrepo.formats.ids import run_id
+from evalrepo.records.record import RETRIABLE, ErrorKind, Rep
+from evalrepo.repository.repo import Repository
+from evalrepo.repository.writer import BlobWriter
+from evalrepo.running.bench import Bench, Prepared
+from evalrepo.running.events import Event, Finished, Started
+from evalrepo.running.journal import Header, Journal, Planned
+from evalrepo.running.keep import Landed, clone_id, finish
+from evalrepo.running.plan import Cell
+from evalrepo.running.rep import Attempt, Done, execute
+
+RETRIES = 2
+"""More attempts of a rep whose ERROR may pass by itself. An interrupted one costs none: the next run tops up."""
+
+Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run does: its cells, each prepared, in the plan's order."""
+
+    cells: tuple[Cell, ...]
+    prepared: tuple[Prepared, ...]
+    jobs: int
+    commit: bool = True
+    snapshot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One attempt that is to be made."""
+
+    cell: int
+    rep: int
+    attempt: int = 1
+
+
+def measure(repo: Repository, bench: Bench, work: Work, emit: Emit, cancel: threading.Event) -> Landed:
+    """Run every rep that the cells need, then land the records. Raises HarnessError, GitError; loses no rep."""
+    journal = _journal(repo, bench, work)
+    try:
+        journal.sandbox(bench.base)
+        with ThreadPoolExecutor(max_workers=work.jobs) as pool:
+            _Loop(repo.blob_writer(), bench, work, journal, emit, cancel, pool).run()
+        return finish(repo, bench.world, journal, commit=work.commit)
+    finally:
+        journal.close()
+
+
+def _journal(repo: Repository, bench: Bench, work: Work) -> Journal:
+    header = Header(
+        run=run_id(bench.world.random(8)),
+        start=bench.world.timestamp(),
+        evalrepo=__version__,
+        clone=clone_id(repo, bench.world),
+        branch=repo.branch(),
+        commit=work.commit,
+        cells=tuple(Planned(cell.header, cell.need) for cell in work.cells),
+        snapshot=work.snapshot,
+    )
+    return Journal.create(repo.home, header)
+
+
+def folder(cell: Cell, rep: int, attempt: int) -> str:
+    """Where a rep's files are in the run's tree."""
+    header = cell.header
+    scenario, tier = header.scenario.replace("/", "~"), header.tier.replace(":", "+")
+    return f"transcripts/{scenario}/{header.agent}-{tier}/{rep}-{attempt}"
+
+
+class _Loop:
+    """Keeps `jobs` reps at work until none is left; memory does not grow with their number."""
+
+    def __init__(
+        self,
+        blobs: BlobWriter,
+        bench: Bench,
+        work: Work,
+        journal: Journal,
+        emit: Emit,
+        cancel: threading.Event,
+        pool: Executor,
+    ) -> None:
+        self._blobs, self._bench, self._work = blobs, bench, work
+        self._journal, self._emit, self._cancel, self._pool = journal, emit, cancel, pool
+        self._again: deque[Job] = deque()
+        self._running: dict[Future[Rep], Job] = {}
+        self._failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Until all is done; on Ctrl-C or a journal that cannot be written, until what runs has ended."""
+        fresh = _jobs(self._work.cells)
+        while True:
+            while len(self._running) < self._work.jobs and not self._stopped():
+                job = self._again.popleft() if self._again else next(fresh, None)
+                if job is None:
+                    break
+                self._running[self._pool.submit(self._attempt, job)] = job
+            if not self._running:
+                break
+            self._collect()
+        if self._failure is not None:
+            raise self._failure
+
+    def _stopped(self) -> bool:
+        return self._cancel.is_set() or self._failure is not None
+
+    def _collect(self) -> None:
+        try:
+            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        except KeyboardInterrupt:
+            self._cancel.set()
+            return
+        for future in done:
+            job = self._running.pop(future)
+            error = future.exception()
+            if error is not None:
+                self._failure = self._failure or error
+                self._cancel.set()
+                continue
+            rep = future.result()
+            self._emit(Finished(job.cell, rep))
+            if _worth_another(rep):
+                self._again.append(Job(job.cell, job.rep, job.attempt + 1))
+
+    def _attempt(self, job: Job) -> Rep:
+        """In a worker thread: journal the start, play, store, journal the end."""
+        cell = self._work.cells[job.cell]
+        start = self._bench.world.timestamp()
+        self._journal.start(job.cell, job.rep, job.attempt, start)
+        self._emit(Started(job.cell, job.rep, job.attempt))
+        done = execute(
+            self._bench,
+            self._work.prepared[job.cell],
+            Attempt(job.rep, job.attempt, start),
+            folder(cell, job.rep, job.attempt),
+            self._cancel,
+        )
+        self._journal.end(job.cell, _without_secrets(cell, done), self._stored(done))
+        return done.rep
+
+    def _stored(self, done: Done) -> dict[str, str]:
+        return {path: self._blobs.write(data) for path, data in done.files.items()}
+
+
+def _without_secrets(cell: Cell, done: Done) -> Rep:
+    """A reserve rep shows no evidence."""
+    if cell.header.set != "reserve":
+        return done.rep
+    bare = tuple(c.model_copy(update={"evidence": ()}) for c in done.rep.checks)
+    scores = {n: s.model_copy(update={"evidence": ""}) for n, s in done.rep.metrics.items()}
+    return done.rep.model_copy(update={"checks": bare, "metrics": scores, "message": ""})
+
+
+def _jobs(cells: Sequence[Cell]) -> Iterator[Job]:
+    """Rep 1 of every cell, then rep 2, …: a run that is stopped early has measured all cells alike."""
+    for rep in range(1, max((c.need for c in cells), default=0) + 1):
+        for number, cell in enumerate(cells):
+            if rep <= cell.need:
+                yield Job(number, rep)
+
+
+def _worth_another(rep: Rep) -> bool:
+    retriable = rep.error in {str(kind) for kind in RETRIABLE} and rep.error != ErrorKind.INTERRUPTED
+    return retriable and rep.attempt <= RETRIES

@@ -1,0 +1,150 @@
+"""What `run` and `selftest` stand on: the repository, the measured tree, isolation, and one bench for all reps."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalrepo.formats.redaction import Redactor
+from evalrepo.records.globs import is_glob
+from evalrepo.records.record import CellHeader
+from evalrepo.registry import module
+from evalrepo.repository.digests import subject_part
+from evalrepo.running.bench import Bench
+from evalrepo.running.plan import Ground, Plan
+from evalrepo.sandbox import trees
+from evalrepo.sandbox.isolation import Isolation
+from evalrepo.sandbox.layout import base_directory
+from evalrepo.sandbox.probe import probe
+from evalrepo.scoring.judge import asking, command_asker
+
+if TYPE_CHECKING:
+    from evalrepo.checks.view import JudgeAnswer, View
+    from evalrepo.records.config import Config
+    from evalrepo.repository.repo import Repository
+    from evalrepo.repository.tree import Tree
+    from evalrepo.store import Loaded
+    from evalrepo.world import World
+
+
+@dataclass(frozen=True)
+class Session:
+    """A repository and the tree of it that is measured."""
+
+    repo: Repository
+    tree: Tree
+    loaded: Loaded
+    isolation: Isolation
+
+    @property
+    def world(self) -> World:
+        """The surroundings."""
+        return self.repo.world
+
+
+def begin(repo: Repository, tree: Tree, loaded: Loaded) -> Session:
+    """Probe the isolation, with everything masked that no agent may see."""
+    return Session(repo, tree, loaded, probe(repo.world, hidden(repo)))
+
+
+def hidden(repo: Repository) -> list[Path]:
+    """What no agent may see: the repository, its git directories, the real HOME."""
+    home = repo.world.environ.get("HOME", "")
+    places = [repo.top, repo.git_dir, repo.common_dir, *([Path(home)] if home not in ("", "/") else [])]
+    return list(dict.fromkeys(places))
+
+
+@contextlib.contextmanager
+def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
+    """The bench of one run; its directory of sandboxes is removed at the end. `judged` False: no judge is asked."""
+    base = base_directory(session.world)
+    try:
+        yield Bench(
+            world=session.world,
+            config=session.loaded.config,
+            tree=session.tree,
+            isolation=session.isolation,
+            base=base,
+            cache=session.repo.home / "cache",
+            redactor=Redactor(secrets(session.loaded.config, session.world.environ), patterns(session.loaded.config)),
+            forbidden=_forbidden(session, base),
+            tripwires=tripwires(session.loaded),
+            ask=_judge(session, base) if judged else None,
+        )
+    finally:
+        trees.remove(base)
+
+
+def _judge(session: Session, base: Path) -> Callable[[str, str, int, View], JudgeAnswer] | None:
+    config, environ = session.loaded.config.judge, session.world.environ
+    if not config.command:
+        return None
+    env = {name: environ[name] for name in ("PATH", "HOME", *config.env) if name in environ}
+    return asking(command_asker(config.command, cwd=base, env=env), session.loaded.rubrics)
+
+
+def _forbidden(session: Session, base: Path) -> tuple[str, ...]:
+    """Without isolation the sandbox itself may lie below a forbidden root; that root cannot be told apart then."""
+    return tuple(str(p) for p in hidden(session.repo) if not base.is_relative_to(p))
+
+
+def secrets(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
+    """Values of the environment variables that agents and the judge are given."""
+    names = {*config.judge.env, *(name for agent in config.agents.values() for name in agent.env)}
+    return {name: environ[name] for name in sorted(names) if name in environ}
+
+
+def patterns(config: Config) -> tuple[str, ...]:
+    """The config's own patterns of what must never be stored."""
+    return config.redact.patterns
+
+
+def tripwires(loaded: Loaded) -> tuple[str, ...]:
+    """The strings that must stand nowhere but in reserve files and rubrics."""
+    found = [s.scenario.tripwire for s in loaded.scenarios.values() if s.set == "reserve"]
+    found += [r.head.tripwire for r in loaded.rubrics.values()]
+    return tuple(dict.fromkeys(t for t in found if t))
+
+
+def ground(session: Session, have: Callable[[CellHeader], int]) -> Ground:
+    """What a plan stands on; agents' versions are asked for once each."""
+    repo, config = session.repo, session.loaded.config
+    head = repo.tree("HEAD")
+
+    @cache
+    def version(agent: str) -> str:
+        settings = config.agents[agent]
+        return module(agent, settings).version(settings, session.world)
+
+    @cache
+    def dirty(subjects: tuple[str, ...]) -> bool:
+        known = [config.subjects[n] for n in subjects if n in config.subjects]
+        return any(subject_part(head, "", s)[0] != subject_part(session.tree, "", s)[0] for s in known)
+
+    return Ground(
+        tree=session.tree,
+        loaded=session.loaded,
+        commit=repo.head() or "",
+        dirty=dirty,
+        version=version,
+        isolation=session.isolation.level,
+        have=have,
+    )
+
+
+def snapshot(session: Session, made: Plan) -> str:
+    """The id of a stored tree of every file that the plan's cells rest on: the run can be repeated from it."""
+    from evalrepo.repository.digests import affected
+
+    roots: set[str] = {"evalrepo.yaml"}
+    for cell in made.cells:
+        if cell.need:
+            loaded = session.loaded.scenarios[cell.header.scenario]
+            roots |= {loaded.path, *affected(session.tree, session.loaded.config, loaded.scenario)}
+    entries = {**session.tree.under(*roots), **session.tree.match(*(r for r in roots if is_glob(r)))}
+    session.tree.persist(entries)
+    return session.repo.write_tree(entries)
