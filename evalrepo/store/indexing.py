@@ -145,6 +145,12 @@ def touched(index: Index, changed: Iterable[str]) -> dict[str, list[str]]:
     return {ids[number]: list(dict.fromkeys(found[number])) for number in sorted(found)}
 
 
+def subjects_of(index: Index, changed: Iterable[str]) -> list[str]:
+    """Names of the subjects that hold one of these paths, whether a scenario names them or not."""
+    subject_of = _Subjects(index)
+    return list(dict.fromkeys(name for path in changed for name in subject_of(path)))
+
+
 def _concerned(index: Index, subject_of: _Subjects, numbers: Mapping[str, int], path: str) -> Iterator[tuple[int, str]]:
     if path == CONFIG:
         yield from ((number, "config") for number in numbers.values())

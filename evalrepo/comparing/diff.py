@@ -1,0 +1,93 @@
+"""The rules of a diff: what is a finding, and what is only said. Pure.
+
+Exit 0: comparable, and nothing worse than noise. 1: a suspect, or a cell that fell below its bar. 2: nothing
+comparable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
+from evalrepo.comparing.verdict import verdict
+from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Reason, Side, Verdict
+
+
+def diff(before: Side, after: Side, cells: Iterable[CellResult], policy: Policy) -> Verdict:
+    """The verdict of a diff."""
+    return verdict("diff", (before, after), cells, policy, rules=rules)
+
+
+def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
+    """Findings first, then what is not known."""
+    reasons = [*_suspects(bare), *_fallen(bare), *unmeasured(bare, "note")]
+    if not bare.validity.comparable:
+        reasons.append(_nothing(bare))
+        return reasons, "unknown"
+    return reasons, "finding" if any(r.kind == "finding" for r in reasons) else "same"
+
+
+def _nothing(bare: Verdict) -> Reason:
+    if not bare.cells:
+        return Reason("unknown", "no-cells", "no scenario fits, so there is no cell to compare", "evalrepo list")
+    text = f"none of {plural(len(bare.cells), 'cell')} has comparable scores on both sides"
+    return Reason("unknown", "nothing-comparable", text, "evalrepo status")
+
+
+def _suspects(bare: Verdict) -> list[Reason]:
+    return [Reason("finding", "suspect", suspect_text(c), look_at(c)) for c in bare.cells if c.label is Label.SUSPECT]
+
+
+def suspect_text(cell: CellResult) -> str:
+    """The numbers of a suspect."""
+    assert cell.before is not None
+    assert cell.after is not None
+    old, new = cell.before, cell.after
+    return (
+        f"{cell.name} fell from {old.passes}/{old.valid} to {new.passes}/{new.valid} "
+        f"(P(worse) {min(cell.p_worse or 0.0, 0.999):.3f}): suspect, not proven"
+    )
+
+
+def _fallen(bare: Verdict) -> list[Reason]:
+    return [
+        Reason("finding", "fell-below-bar", bar_text(c), look_at(c))
+        for c in bare.cells
+        if c.fell_below_bar and c.label is not Label.SUSPECT
+    ]
+
+
+def bar_text(cell: CellResult) -> str:
+    """The numbers of a cell below its bar."""
+    assert cell.after is not None
+    return f"{cell.name}: {cell.after.passes} of {cell.after.valid} passed, its bar asks {cell.needed}"
+
+
+_SENTENCES = {
+    Label.MISSING: "without a valid rep",
+    Label.STALE: "with stale scores only",
+    Label.NOT_COMPARABLE: "not comparable",
+    Label.GONE: "gone: the candidate's grid does not hold what the base's does",
+}
+
+
+def unmeasured(bare: Verdict, kind: str) -> list[Reason]:
+    """One reason for each way in which cells have no comparable score."""
+    found: dict[tuple[Label, str], list[CellResult]] = {}
+    for cell in bare.cells:
+        if cell.label in _SENTENCES:
+            side = "" if cell.label is Label.GONE else cell.missing_side
+            found.setdefault((cell.label, side), []).append(cell)
+    return [_unmeasured(bare, kind, cells) for _, cells in sorted(found.items())]
+
+
+def _unmeasured(bare: Verdict, kind: str, cells: list[CellResult]) -> Reason:
+    first = cells[0]
+    if first.label is Label.GONE:
+        return Reason(kind, "gone", f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}: {names(cells)}")
+    where = {"after": f" at {bare.after.name}", "before": f" at {bare.before.name}"}.get(first.missing_side, "")
+    why = f" ({first.why})" if len(cells) == 1 and first.why else ""
+    text = f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}{where}: {names(cells)}{why}"
+    at_base = first.missing_side in ("before", "")
+    command = measure_base(cells, bare.before, bare.after) if at_base else measure(cells)
+    return Reason(kind, str(first.label), text, command)

@@ -1,0 +1,247 @@
+"""Which reps count for a cell at an identity, and what they say. Pure: rows in, scores out.
+
+A rep counts once, by the (run, rep) that executed it, with its last attempt's verdict; the first record at these
+digests stands unless another supersedes it; purposes fresh and confirm are never pooled; a different resolved model or
+CLI is another group, never averaged in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalrepo.comparing.statistics import middle, wilson
+from evalrepo.records.row import NEVER_POOLED, RepRow, Row
+from evalrepo.records.verdict import Excluded, Score
+
+Cell = tuple[str, str, str]
+"""Scenario, agent, tier."""
+
+CLI = "cli"
+"""The part of the apparatus that only a probe of the machine knows; sides take it from what was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a side's cell must have been measured with. `apparatus`: named parts without the CLI; None takes any."""
+
+    subject: str
+    stimulus: str
+    instrument: str
+    apparatus: Mapping[str, str] | None = None
+
+    def key(self) -> tuple[str, str, str]:
+        """Subject, stimulus, instrument."""
+        return (self.subject, self.stimulus, self.instrument)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One executed rep, by its last attempt. `start` is its first attempt's; `tries` its attempts before the last."""
+
+    run: str
+    rep: int
+    start: str
+    last: RepRow
+    tries: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """PASS or FAIL."""
+        return self.last.verdict != "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Reps of one cell at one identity, one apparatus and one resolved model, by start."""
+
+    apparatus: str
+    parts: Mapping[str, str]
+    model: str
+    reps: tuple[Counted, ...]
+
+    @property
+    def valid(self) -> int:
+        """How many of them are PASS or FAIL."""
+        return sum(rep.valid for rep in self.reps)
+
+    @property
+    def newest(self) -> str:
+        """Start of the last rep."""
+        return max((rep.start for rep in self.reps), default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """All that is known of a cell for a side. `groups` newest first; `stale`: the newest record of something else.
+
+    `other`: the newest record of this very subject by another stimulus, instrument or apparatus.
+    """
+
+    groups: tuple[Group, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    stale: Row | None = None
+    other: Row | None = None
+
+
+def by_cell(rows: Iterable[Row]) -> dict[Cell, list[Row]]:
+    """Rows of each cell, the first first."""
+    cells: dict[Cell, list[Row]] = {}
+    for row in rows:
+        cells.setdefault(row.cell, []).append(row)
+    for found in cells.values():
+        found.sort(key=_order)
+    return cells
+
+
+def _order(row: Row) -> tuple[str, str, bool, str]:
+    """By start; of two copies of one record the run's own ref stands before a file."""
+    return (row.start, row.run, not row.path.startswith("refs/"), row.path)
+
+
+def pool(rows: Sequence[Row], identity: Identity) -> Pool:
+    """The cell at this identity. `rows` are one cell's, in `by_cell` order."""
+    same = [row for row in rows if (row.subject, row.stimulus, row.instrument) == identity.key()]
+    fits = [row for row in same if _apparatus_fits(row, identity)]
+    pooled = [row for row in fits if row.purpose not in NEVER_POOLED]
+    counted, excluded = _counted(pooled)
+    excluded += [
+        Excluded(f"of purpose {purpose}, shown and never pooled", reps)
+        for purpose, reps in _reps_by_purpose(fits).items()
+    ]
+    other = [row for row in rows if row.subject == identity.subject and row not in fits]
+    stale = [row for row in rows if (row.subject, row.stimulus, row.instrument) != identity.key()]
+    return Pool(
+        groups=_groups(counted),
+        excluded=tuple(excluded),
+        stale=stale[-1] if stale else None,
+        other=other[-1] if other else None,
+    )
+
+
+def _apparatus_fits(row: Row, identity: Identity) -> bool:
+    if identity.apparatus is None:
+        return True
+    return {k: v for k, v in row.apparatus_parts.items() if k != CLI} == dict(identity.apparatus)
+
+
+def _reps_by_purpose(rows: Iterable[Row]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for row in rows:
+        if row.purpose in NEVER_POOLED:
+            found[row.purpose] += len(row.attempts())
+    return found
+
+
+def _counted(rows: Sequence[Row]) -> tuple[list[tuple[Row, Counted]], list[Excluded]]:
+    """Each executed rep once, from the record that stands."""
+    holders: dict[tuple[str, int], list[tuple[Row, list[RepRow]]]] = {}
+    for row in rows:
+        for number, tries in row.attempts().items():
+            holders.setdefault((row.executed, number), []).append((row, tries))
+    counted: list[tuple[Row, Counted]] = []
+    dropped: Counter[str] = Counter()
+    for (run, number), held in holders.items():
+        row, tries = _stands(held)
+        earlier = tuple(t.error or t.verdict for t in tries[:-1])
+        counted.append((row, Counted(run, number, tries[0].start, tries[-1], earlier)))
+        for beside, _ in held:
+            if beside is not row:
+                dropped[_why_dropped(beside, row)] += 1
+    counted.sort(key=lambda pair: (pair[1].start, pair[1].run, pair[1].rep))
+    return counted, [Excluded(why, reps) for why, reps in sorted(dropped.items())]
+
+
+def _stands(held: list[tuple[Row, list[RepRow]]]) -> tuple[Row, list[RepRow]]:
+    """The first record of a rep, or the one at the end of the records that supersede it."""
+    standing = held[0]
+    for later in held[1:]:
+        if later[0].supersedes and later[0].supersedes == standing[0].run:
+            standing = later
+    return standing
+
+
+def _why_dropped(row: Row, standing: Row) -> str:
+    if row.run == standing.run:
+        return f"in a second copy of run {row.run} that differs from the first"
+    if standing.supersedes == row.run:
+        return f"in run {row.run}, superseded by {standing.run}"
+    return f"judged again in {row.run}; the first record stands"
+
+
+def _groups(counted: Sequence[tuple[Row, Counted]]) -> tuple[Group, ...]:
+    sorted_in: dict[tuple[str, str], list[tuple[Row, Counted]]] = {}
+    homeless: list[tuple[Row, Counted]] = []
+    for row, rep in counted:
+        if not rep.valid and not rep.last.model:
+            homeless.append((row, rep))
+        else:
+            sorted_in.setdefault((row.apparatus, rep.last.model), []).append((row, rep))
+    for row, rep in homeless:  # an ERROR before any model answered counts with the first model of its apparatus
+        home = next((key for key in sorted_in if key[0] == row.apparatus), (row.apparatus, ""))
+        sorted_in.setdefault(home, []).append((row, rep))
+    groups = [_group(key, held) for key, held in sorted_in.items()]
+    return tuple(sorted(groups, key=lambda g: (g.newest, g.apparatus, g.model), reverse=True))
+
+
+def _group(key: tuple[str, str], held: list[tuple[Row, Counted]]) -> Group:
+    reps = sorted((rep for _, rep in held), key=lambda r: (r.start, r.run, r.rep))
+    return Group(apparatus=key[0], parts=held[0][0].apparatus_parts, model=key[1], reps=tuple(reps))
+
+
+def score(group: Group, reps: int) -> Score:
+    """The group's first `reps` valid reps; `valid` is 0 when all of them are ERRORs."""
+    taken = list(_first(group.reps, reps))
+    valid = [rep for rep in taken if rep.valid]
+    passes = sum(rep.last.verdict == "PASS" for rep in valid)
+    errors = [rep for rep in group.reps if not rep.valid]
+    return Score(
+        passes=passes,
+        valid=len(valid),
+        errors=len(errors),
+        retries=sum(len(rep.tries) for rep in group.reps),
+        beyond=group.valid - len(valid),
+        strip="".join(rep.last.verdict[0] for rep in taken),
+        runs=tuple(dict.fromkeys(rep.run for rep in taken)),
+        model=group.model,
+        cli=group.parts.get(CLI, ""),
+        apparatus=group.apparatus,
+        first=taken[0].start,
+        last=taken[-1].start,
+        failed=_tally(name for rep in valid for name in rep.last.failed),
+        axes=_tally(axis for rep in valid for axis in rep.last.axes),
+        errors_by_kind=_tally(rep.last.error for rep in errors),
+        metrics=_means(valid),
+        usage=_medians(valid),
+        interval=wilson(passes, len(valid)),
+    )
+
+
+def _first(reps: Sequence[Counted], wanted: int) -> Iterator[Counted]:
+    """Up to the `wanted`-th valid rep; ERRORs on the way, and after it when it was never reached."""
+    valid = 0
+    for rep in reps:
+        yield rep
+        valid += rep.valid
+        if valid == wanted:
+            return
+
+
+def _tally(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _means(valid: Sequence[Counted]) -> dict[str, float]:
+    scores: dict[str, list[int]] = {}
+    for rep in valid:
+        for name, value in rep.last.metrics.items():
+            scores.setdefault(name, []).append(value)
+    return {name: sum(values) / len(values) for name, values in sorted(scores.items())}
+
+
+def _medians(valid: Sequence[Counted]) -> tuple[float | None, float | None, float | None, float | None]:
+    def known(place: int) -> float | None:
+        return middle([value for rep in valid if (value := rep.last.usage[place]) is not None])
+
+    return (known(0), known(1), known(2), known(3))

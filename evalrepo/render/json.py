@@ -1,0 +1,43 @@
+"""Plain data of what is rendered, for `--format json`. Fields are named as in `records/verdict.py`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from evalrepo.records.verdict import SCHEMA, CellResult, Errors, Rate, Score, Verdict
+
+_COMPUTED: dict[type, tuple[str, ...]] = {
+    CellResult: ("name", "comparable", "below_bar", "fell_below_bar"),
+    Errors: ("rate",),
+    Rate: ("difference",),
+    Score: ("rate",),
+    Verdict: ("exit",),
+}
+"""Properties that a reader gets beside the fields."""
+
+
+def plain(value: Any) -> Any:
+    """JSON-able data of dataclasses, mappings and sequences."""
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in fields(value)] + list(_COMPUTED.get(type(value), ()))
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if isinstance(value, str):
+        return str.__str__(value)
+    return value
+
+
+def to_json(value: Any) -> str:
+    """JSON of two-space indents, ASCII only: no control or bidi character reaches a terminal."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=True) + "\n"
+
+
+def verdict_json(verdict: Verdict) -> str:
+    """The verdict object with its `schema`."""
+    return to_json({"schema": SCHEMA} | plain(verdict))

@@ -1,0 +1,100 @@
+"""One record in words: what was measured, what each check saw, where the transcript is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalrepo.records.record import CheckResult, Evidence, Record, Rep
+from evalrepo.render.safe import wrapped
+from evalrepo.render.text import Style, command_lines
+
+RUNS = "refs/evalrepo/runs/"
+
+
+def record_text(record: Record, path: str, style: Style) -> str:
+    """The whole record, for a terminal of 80 columns."""
+    lines = [style(line, "heading") for line in wrapped(_head(record), then="  ")]
+    for text in (record.title, _score(record), *_identity(record), *record.notes):
+        lines += wrapped(text, then="           ")
+    lines += wrapped(path, first="file       ", cut=False)
+    for rep in record.reps:
+        lines += ["", *_rep(record, rep, style)]
+    return "\n".join(lines) + "\n"
+
+
+def _head(record: Record) -> str:
+    purpose = "" if record.purpose == "measure" else f" · {record.purpose}, {_counts(record)}"
+    when = record.start[:16].replace("T", " ")
+    return f"{record.scenario} · {record.agent}/{record.tier} · run {record.run} · {when} UTC{purpose}"
+
+
+def _counts(record: Record) -> str:
+    return "never pooled" if record.purpose in ("fresh", "confirm") else "pooled"
+
+
+def _score(record: Record) -> str:
+    last = record.last_attempts()
+    passed, errors = sum(r.verdict == "PASS" for r in last), sum(not r.valid for r in last)
+    valid = len(last) - errors
+    needed = -(-record.bar.passes * valid // record.bar.of)
+    bar = "at its bar" if passed >= needed and valid else "below its bar" if valid else "no valid rep"
+    return f"{passed} of {valid} passed, {errors} ERROR · {bar} ({record.bar.passes} of {record.bar.of})"
+
+
+def _identity(record: Record) -> Iterator[str]:
+    digests = record.digests
+    dirty = ", with changes that were not committed" if record.dirty else ""
+    yield f"subject    {', '.join(record.subjects)} {digests.subject[:8]}, at commit {record.commit[:7]}{dirty}"
+    yield f"stimulus   {digests.stimulus[:8]}   instrument {digests.instrument[:8]}   apparatus {digests.apparatus[:8]}"
+    models = ", ".join(record.models) or "none that it named"
+    free = "; no model answered" if record.model_free else ""
+    yield f"agent      {record.agent} {record.cli_version}; model {record.model or 'unnamed'} → {models}{free}"
+    yield f"isolation  {record.isolation}; network {record.network}; {record.set}; evalrepo {record.evalrepo}"
+    if record.rescored_from:
+        yield f"judged again from run {record.rescored_from}"
+    if record.supersedes:
+        yield f"supersedes run {record.supersedes}"
+
+
+def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
+    verdict = f"ERROR({rep.error})" if rep.error else str(rep.verdict)
+    attempt = f", attempt {rep.attempt}" if rep.attempt > 1 or _tried_again(record, rep) else ""
+    role = {"PASS": "pass", "FAIL": "block"}.get(rep.verdict, "inconclusive")
+    head, *rest = wrapped(f"{verdict} · {_usage(rep)}", first=f"rep {rep.rep}{attempt}  ", then="  ")
+    yield head.replace(verdict, style(verdict, role), 1)
+    yield from rest
+    if rep.message:
+        yield from wrapped(rep.message, first="  ", then="    ")
+    for check in rep.checks:
+        yield from _check(check)
+    for name, metric in rep.metrics.items():
+        score = "no score" if metric.score is None else f"{metric.score} of 3"
+        yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
+    if rep.transcript is not None:
+        yield from command_lines(f"git show {RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
+
+
+def _tried_again(record: Record, rep: Rep) -> bool:
+    return sum(r.rep == rep.rep for r in record.reps) > 1
+
+
+def _usage(rep: Rep) -> str:
+    usage = rep.usage
+    parts = [f"{rep.timing.seconds:.1f} s", f"{usage.tool_calls} tool calls"]
+    known = [n for n in (usage.input_tokens, usage.output_tokens) if n is not None]
+    parts.append(f"{sum(known):,} tokens" if known else "tokens unknown")
+    parts.append(f"${usage.cost_usd:.4f}" if usage.cost_usd is not None else "cost unknown")
+    return ", ".join(parts)
+
+
+def _check(check: CheckResult) -> Iterator[str]:
+    how = "" if check.gating else ", not gating"
+    by = "" if check.by == "mechanical" else f", by {check.by}"
+    evidence = "; ".join(_evidence(e) for e in check.evidence)
+    text = f"{check.axis} {check.id}: {check.outcome}{how}{by}" + (f" · {evidence}" if evidence else "")
+    yield from wrapped(text, first="  ", then="    ")
+
+
+def _evidence(evidence: Evidence) -> str:
+    where = f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
+    return f"{evidence.text} ({where})" if where else evidence.text
