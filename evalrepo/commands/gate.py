@@ -1,0 +1,165 @@
+"""`evalrepo gate`: decide about a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from evalrepo.commands.diff import say_findings
+from evalrepo.commands.showing import FORMATS, show_verdict
+from evalrepo.errors import GitError, UsageError
+
+if TYPE_CHECKING:
+    from evalrepo.commands.question import Question
+    from evalrepo.commands.sides import Place
+    from evalrepo.comparing.grid import Grid
+    from evalrepo.records.verdict import Policy, Verdict
+    from evalrepo.repository.repo import Repository
+    from evalrepo.results import Rows
+    from evalrepo.world import World
+
+LAST_TAG = "last-tag"
+SHALLOW = "fetch the whole history: in CI fetch-depth: 0, here git fetch --unshallow --tags"
+
+
+@click.command("gate")
+@click.option("--baseline", metavar="REV", help="Compare with this commit; default: what the policy names (last-tag).")
+@click.option("--format", "format", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.pass_obj
+def command(world: World, *, baseline: str | None, format: str) -> int:  # noqa: A002 - the option's name
+    """Decide whether HEAD may be released, by the policy that its baseline holds.
+
+    The baseline is a strict ancestor of HEAD; the first release is held to its own policy. The grid is that of both
+    sides' gate suites; the first N valid reps of each cell decide. Model-free results count only for suites that list
+    that agent or tier.
+
+    Exit 0: pass. Exit 1: block (a cell below its bar, a golden scenario with any FAIL). Exit 3: inconclusive (too few
+    reps, an unresolved suspect). Exit 4: invalid (frozen files, a missing, stale or not comparable cell, ERRORs over
+    the bound). Exit 2: it cannot answer.
+    """
+    from evalrepo.repository.repo import Repository
+
+    repo = Repository.open(world)
+    if repo.head() is None:
+        raise GitError("the repository has no commit yet", hint="commit what is to be released")
+    verdict, rows = _decide(repo, baseline)
+    show_verdict(world, verdict, format)
+    say_findings(rows)
+    return verdict.exit
+
+
+def _decide(repo: Repository, baseline: str | None) -> tuple[Verdict, Rows]:
+    from evalrepo.commands.question import compared, remembered
+    from evalrepo.commands.sides import place
+    from evalrepo.comparing.gate import gate
+    from evalrepo.results import rows
+
+    candidate = place(repo, "HEAD")
+    name = _baseline(repo, baseline or candidate.config.gate.baseline, named=baseline is not None)
+    base = place(repo, name, lenient=True) if name is not None else None
+    trees = [p.tree for p in (base, candidate) if p is not None]
+    found = rows(repo, trees)
+    asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
+    return gate(asked.before, asked.after, compared(found, asked), asked.policy, _frozen(repo, base)), found
+
+
+def _question(base: Place | None, candidate: Place) -> Question:
+    from evalrepo.commands.question import Question
+    from evalrepo.commands.sides import parts_of, planned
+    from evalrepo.records.verdict import Side
+
+    judge = base if base is not None and base.has_config else candidate
+    cells = planned(base, candidate, _grids(base, candidate, judge), _golden(base, candidate, judge))
+    before = base.side() if base is not None else Side("no baseline", "", {})
+    policy = _policy(base, candidate, judge)
+    return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells))
+
+
+def _baseline(repo: Repository, spec: str, *, named: bool) -> str | None:
+    """The revision to compare with, a strict ancestor of HEAD; None for the first release."""
+    if spec == LAST_TAG and not named:
+        return _last_tag(repo)
+    base, head = repo.resolve(spec), repo.resolve("HEAD")
+    if base == head or not repo.is_ancestor(base, head):
+        raise UsageError(
+            f"the baseline {spec} is not a strict ancestor of HEAD",
+            hint="name an earlier commit of this history: evalrepo gate --baseline REV",
+        )
+    return spec
+
+
+def _last_tag(repo: Repository) -> str | None:
+    """The nearest tag behind HEAD; tags of HEAD itself do not count."""
+    own = repo.git("tag", "--points-at", "HEAD").decode("utf-8", "surrogateescape").split("\n")
+    excluded = [f"--exclude={_literal(tag)}" for tag in own if tag]
+    code, out, _ = repo.git.code("describe", "--tags", "--abbrev=0", *excluded, "HEAD")
+    if code == 0:
+        return out.decode("utf-8", "surrogateescape").removesuffix("\n")
+    if repo.shallow:
+        raise GitError("no earlier tag is at hand in this shallow clone", hint=SHALLOW)
+    return None
+
+
+def _literal(tag: str) -> str:
+    return "".join(f"\\{c}" if c in "*?[\\" else c for c in tag)
+
+
+def _grids(base: Place | None, candidate: Place, judge: Place) -> tuple[Grid, Grid]:
+    """The policy's suites, as each side's files define and resolve them."""
+    suites = judge.config.gate.suites
+    return (_grid(base, suites) if base is not None else {}, _grid(candidate, suites))
+
+
+def _grid(place: Place, names: Sequence[str]) -> Grid:
+    from evalrepo.comparing.grid import gate_grid
+
+    chosen: Mapping[str, Sequence[str]] = {
+        name: place.ids(place.config.suites[name].scenarios, strict=False)
+        for name in names
+        if name in place.config.suites
+    }
+    if names and not chosen:
+        return {}
+    scenarios = {i: place.scenarios[i] for i in place.run_set()}
+    return gate_grid(place.config, scenarios, chosen)
+
+
+def _golden(base: Place | None, candidate: Place, judge: Place) -> frozenset[str]:
+    patterns = judge.config.gate.golden
+    return frozenset(i for p in (base, candidate) if p is not None for i in p.ids(patterns, strict=False))
+
+
+def _policy(base: Place | None, candidate: Place, judge: Place) -> Policy:
+    from evalrepo.records.verdict import Policy
+
+    gate = judge.config.gate
+    return Policy(
+        read_at=judge.name,
+        suites=gate.suites,
+        golden=gate.golden,
+        max_error_rate=gate.max_error_rate,
+        changed=base is not None and judge is base and _rules_of(base) != _rules_of(candidate),
+        own=base is None or judge is candidate,
+    )
+
+
+def _rules_of(place: Place) -> tuple[object, ...]:
+    """All that decides beside scenarios and results."""
+    config = place.config
+    return (config.gate, config.reps, config.bar, {n: config.suites.get(n) for n in config.gate.suites})
+
+
+def _frozen(repo: Repository, base: Place | None) -> list[str]:
+    """Sentences about frozen files: at HEAD against its parents, and against the baseline."""
+    from evalrepo.discipline import history
+    from evalrepo.store.frozen import verify
+    from evalrepo.store.stored import Reader
+
+    found = {f for f in verify(repo, rev="HEAD").findings if not f.warning or f.code == "FRZ013"}
+    if base is not None and not any(f.code.startswith("LCK") for f in found):
+        now = Reader(repo, repo.resolve("HEAD"), "HEAD").state()
+        past = Reader(repo, repo.resolve(base.name), base.name).state(of=now)
+        found |= {f for f in history.check(now, [past]) if not f.warning}
+    return [f"{f.place}: {f.code} {f.message}" for f in sorted(found)]

@@ -1,0 +1,140 @@
+"""`evalrepo log`: follow a cell over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from evalrepo.commands.showing import coloured
+from evalrepo.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from evalrepo.commands.sides import Place
+    from evalrepo.comparing.pool import Cell
+    from evalrepo.comparing.trend import Point, Trend
+    from evalrepo.records.row import Row
+    from evalrepo.repository.repo import Repository
+    from evalrepo.world import World
+
+WORKTREE = "WORKTREE"
+
+
+@dataclass(frozen=True)
+class Version:
+    """A subject digest, and the newest place of this history that holds it."""
+
+    subject: str
+    commit: str
+    date: str
+    line: str
+
+
+@click.command("log")
+@click.argument("scenario", metavar="ID")
+@click.option("--agent", metavar="NAME", help="Only this agent.")
+@click.option("--tier", metavar="NAME", help="Only this tier.")
+@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(world: World, *, scenario: str, agent: str | None, tier: str | None, format: str) -> int:  # noqa: A002
+    """Follow the cells of a scenario along first-parent history: passes of each measured subject, newest first.
+
+    Points by another stimulus or instrument than today's are shown and marked. Exit 2 when nothing was measured.
+    """
+    from evalrepo.repository.repo import Repository
+
+    trends = _trends(Repository.open(world), scenario, agent, tier)
+    if format == "json":
+        from evalrepo.render.json import to_json
+
+        data = [{"name": t.name, "sparkline": t.sparkline, "trend": t} for t in trends]
+        click.echo(to_json({"schema": 1, "cells": data}), nl=False)
+    else:
+        from evalrepo.render.history import trend_text
+
+        click.echo("\n\n".join(trend_text(t, coloured(world.environ)) for t in trends))
+    return Exit.YES
+
+
+def _trends(repo: Repository, scenario: str, agent: str | None, tier: str | None) -> list[Trend]:
+    from evalrepo.commands.finding_records import at_hand
+    from evalrepo.commands.sides import place
+
+    candidate = place(repo, WORKTREE)
+    chosen = candidate.ids([scenario])
+    rows = at_hand(repo)
+    cells = [
+        c
+        for c in rows.cells()
+        if c[0] in chosen and (agent is None or c[1] == agent) and (tier is None or c[2] == tier)
+    ]
+    if not cells:
+        raise UsageError(f"no record of {scenario} is at hand", hint=f"evalrepo run {scenario}")
+    held = rows.select(dict.fromkeys(cells))
+    versions = {i: list(_versions(repo, candidate, candidate.scenarios[i].subject)) for i in {c[0] for c in cells}}
+    return [_trend(candidate, cell, held[cell], versions[cell[0]]) for cell in cells]
+
+
+def _versions(repo: Repository, candidate: Place, subjects: Sequence[str]) -> Iterator[Version]:
+    """Every subject of this history, newest first, the work tree's before all."""
+    from evalrepo.commands.diff import touching
+    from evalrepo.commands.sides import place, subject_of
+
+    seen: set[str] = set()
+    for name in (WORKTREE, *touching(repo, candidate)):
+        at = candidate if name == WORKTREE else place(repo, name, lenient=True)
+        subject = subject_of(at, subjects)
+        if subject is None or subject in seen:
+            continue
+        if name == WORKTREE and _at_head(repo, subjects, subject):
+            continue
+        seen.add(subject)
+        info = None if name == WORKTREE else repo.commit(name)
+        yield Version(subject, name, info.date if info else "", info.subject if info else "not committed")
+
+
+def _at_head(repo: Repository, subjects: Sequence[str], subject: str) -> bool:
+    from evalrepo.commands.sides import place, subject_of
+
+    return repo.head() is not None and subject_of(place(repo, "HEAD", lenient=True), subjects) == subject
+
+
+def _trend(candidate: Place, cell: Cell, rows: Sequence[Row], versions: Sequence[Version]) -> Trend:
+    from evalrepo.comparing.trend import Trend
+
+    points = [p for v in versions for p in _points(candidate, cell, [r for r in rows if r.subject == v.subject], v)]
+    known = {v.subject for v in versions}
+    elsewhere = len({r.subject for r in rows} - known)
+    return Trend(*cell, points=tuple(points), elsewhere=elsewhere)
+
+
+def _points(candidate: Place, cell: Cell, rows: Sequence[Row], version: Version) -> Iterator[Point]:
+    """By today's digests where there are such records, else by the newest others."""
+    from evalrepo.commands.sides import identity_of
+    from evalrepo.comparing.pool import Identity, pool, score
+    from evalrepo.comparing.trend import Point
+
+    if not rows:
+        return
+    known = cell[1] in candidate.config.agents
+    today = identity_of(candidate, cell) if known else None
+    wanted = Identity(version.subject, today.stimulus, today.instrument, today.apparatus) if today else None
+    groups = pool(rows, wanted).groups if wanted else ()
+    why = ""
+    if not groups:
+        newest = rows[-1]
+        groups = pool(rows, Identity(newest.subject, newest.stimulus, newest.instrument)).groups
+        why = _why(newest, today)
+    for group in groups[:1]:
+        shown = score(group, max(len(group.reps), 1))
+        line = version.line
+        yield Point(version.commit, version.date, line, version.subject, shown, comparable=not why, why=why)
+
+
+def _why(row: Row, today: object) -> str:
+    names = [
+        name for name in ("stimulus", "instrument") if today is not None and getattr(row, name) != getattr(today, name)
+    ]
+    return "another " + " and ".join(names) if names else "another apparatus"

@@ -1,0 +1,120 @@
+"""What a diff or a gate asks: the cells of the grid with their identities. Remembered by the content of both sides.
+
+To work it out, YAML, models and digests are needed; to remember it, none of them. The cache changes no answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from evalrepo.comparing.cells import Planned, compare_cell, unexplained
+from evalrepo.comparing.pool import Identity
+from evalrepo.records.verdict import CellResult, Policy, Side
+
+if TYPE_CHECKING:
+    from evalrepo.repository.repo import Repository
+    from evalrepo.repository.tree import Tree
+    from evalrepo.results import Rows
+
+VERSION = 2
+"""Of what is remembered and of how it is worked out."""
+
+Parts = Mapping[str, Mapping[str, str]]
+"""Digest name → part → value."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Sides, policy, and every cell; `parts`: the candidate's parts of each cell, in the order of `cells`."""
+
+    before: Side
+    after: Side
+    policy: Policy
+    cells: Sequence[Planned]
+    parts: Callable[[], Sequence[Parts]]
+
+
+def remembered(
+    repo: Repository, rows: Rows, trees: Sequence[Tree], asked: Any, make: Callable[[], Question]
+) -> Question:
+    """The question for these trees and this command line (JSON-able), from the cache or made.
+
+    Which cells have records is part of what it depends on.
+    """
+    from evalrepo.store.cache import Cache
+
+    key = sha256(json.dumps([[content(t) for t in trees], asked, rows.cells()]).encode()).hexdigest()
+    cache = Cache(repo.home, "questions", VERSION)
+    found = _read(cache, key)
+    if found is not None:
+        return found
+    made = make()
+    parts = made.parts()
+    cache.put({key: _dump(made), f"{key}.parts": json.dumps(parts)})
+    return made
+
+
+def content(tree: Tree) -> str:
+    """What a side's grid and identities rest on: a commit, or every file of the work tree that is no result."""
+    if tree.commit is not None:
+        return tree.commit
+    lines = (f"{e.mode} {e.oid} {path}\0" for path, e in tree.entries().items() if not path.startswith("AgentsReport/"))
+    return sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _dump(made: Question) -> str:
+    data = {"sides": [asdict(made.before), asdict(made.after)], "policy": asdict(made.policy)}
+    return json.dumps({**data, "cells": [asdict(cell) for cell in made.cells]})
+
+
+def _read(cache: Any, key: str) -> Question | None:
+    body = cache.get([key]).get(key)
+    if body is None:
+        return None
+    try:
+        data = json.loads(body)
+        before, after = (Side(**{**side, "roots": tuple(side["roots"])}) for side in data["sides"])
+        policy = data["policy"]
+        for name in ("suites", "golden"):
+            policy[name] = tuple(policy[name])
+        cells = [_planned(cell) for cell in data["cells"]]
+        return Question(before, after, Policy(**policy), cells, lambda: _parts(cache, key, len(cells)))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _planned(data: dict[str, Any]) -> Planned:
+    for side in ("before", "after"):
+        if data[side] is not None:
+            data[side] = Identity(**data[side])
+    data["bar"] = tuple(data["bar"])
+    return Planned(**data)
+
+
+def _parts(cache: Any, key: str, count: int) -> Sequence[Parts]:
+    body = cache.get([f"{key}.parts"]).get(f"{key}.parts")
+    found: Sequence[Parts] = json.loads(body) if body is not None else ()
+    return found if len(found) == count else [{}] * count
+
+
+def compared(rows: Rows, asked: Question) -> list[CellResult]:
+    """The scores of both sides of every cell, with what differs where they cannot be compared."""
+    from evalrepo.results import parts
+
+    wanted = {p.cell: [i.subject for i in (p.before, p.after) if i is not None] for p in asked.cells}
+    held = rows.select(wanted, others=False)
+    found = [compare_cell(p, held[p.cell]) for p in asked.cells]
+    unclear = [n for n, result in enumerate(found) if not result.comparable]
+    if not unclear:
+        return found
+    more = rows.select({asked.cells[n].cell: wanted[asked.cells[n].cell] for n in unclear})
+    known = parts(rows.git, [row for n in unclear for row in unexplained(asked.cells[n], more[asked.cells[n].cell])])
+    expected = asked.parts()
+    for n in unclear:
+        cell = asked.cells[n]
+        found[n] = compare_cell(cell, more[cell.cell], expected[n], known)
+    return found
