@@ -55,6 +55,9 @@ def main(argv: list[str] | None = None) -> NoReturn:
 
         print(f"evalrepo {__version__}")
         sys.exit(0)
+    if sys.platform == "win32":
+        print("evalrepo: Windows is not supported; use Linux, WSL or macOS", file=sys.stderr)
+        sys.exit(2)
     sys.exit(_fast(args) if args[:1] == ["verify"] else _click(args))
 
 

@@ -102,7 +102,8 @@ def at_work(repo: Repository) -> bool:
 
 def _stands(entry: Path, places: Iterable[Path]) -> bool:
     try:
-        if not (entry / "comm").read_bytes().startswith(b"git"):
+        name = (entry / "comm").read_bytes().strip()
+        if name != b"git" and (not name.startswith(b"git-") or name == b"git-daemon"):
             return False
         if (entry / "stat").read_bytes().rpartition(b") ")[2][:1] in (b"Z", b"X"):
             return False

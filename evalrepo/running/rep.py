@@ -103,6 +103,7 @@ def _in_box(
     furnish(bench, cell, box, cancel)
     before = cell.before(box.work)
     if asks_of_originals(cell.scenario):
+        (box.root / "before").mkdir()
         trees.copy(box.work, box.root / "before", -1)
     ready = View(Transcript(cell.name), before, before, reader(box.work), shell=Shell(bench, box))
     asked = preconditions(cell.scenario, ready)

@@ -1,4 +1,4 @@
-# ruff: noqa: E501 - a check is said on one line
+
 """The three seed systems' checks, said in our kinds, against small transcripts both ways."""
 
 from __future__ import annotations

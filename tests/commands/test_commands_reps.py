@@ -267,3 +267,19 @@ def test_a_frozen_file_that_was_edited_in_the_work_tree_stops_a_run(repo):
     repo.commit({}, "freeze")
     repo.write({"scenarios-reserve/R1.yaml": SCENARIO.replace("typo is", "typo was")})
     assert "scenarios-reserve/R1.yaml: FRZ001" in repo.run("run", exit=2)
+
+
+def test_a_file_that_was_only_appended_to_is_told_from_one_that_was_rewritten(repo):
+    scenario = """\
+    title: A log grows
+    subject: style
+    fixture: app
+    turns: [{prompt: Note it}]
+    checks: [{id: grew, axis: A, file: {path: README.md, appended: true, matches: more}}]
+    conformance:
+      - {name: grows, expect: PASS, script: [{run: echo more >> README.md}, {say: done}]}
+      - {name: rewrites, expect: {FAIL: A}, script: [{run: echo more > README.md}, {say: done}]}
+      - {name: nothing, expect: {ERROR: empty}, script: []}
+    """
+    assert scripted(repo, scenario, tier="grows", exit=0)[0]["verdict"] == "PASS"
+    assert "all as expected" in repo.run("selftest", "S2")

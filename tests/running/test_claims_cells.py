@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -79,10 +80,11 @@ def test_threads_of_two_runs_never_hold_the_same_cell(tmp_path: Path):
     worst = []
 
     def work() -> None:
-        for _ in range(40):
+        for _ in range(120):
             with Claims(tmp_path) as claims:
                 if claims.take(["x"])[0]:
                     holders.append(1)
+                    time.sleep(0.0005)
                     worst.append(len(holders))
                     holders.pop()
 

@@ -47,6 +47,7 @@ def test_a_plan_covers_the_run_and_its_gits(planned: list[Fault]):
     assert {f.call for f in planned if f.process} >= {"fsync", "openat", "rename"}
 
 
+@pytest.mark.slow
 def test_after_any_fault_and_recovery_the_repository_is_sound(template: Yard, planned: list[Fault], tmp_path: Path):
     step = 1 if SAMPLE == "all" else max(1, len(planned) // int(SAMPLE))
     quiet = []

@@ -1,0 +1,1 @@
+[ -z "$(sh greet.sh -)" ] && [ "$(sh greet.sh Ada)" = "Hello, Ada" ]

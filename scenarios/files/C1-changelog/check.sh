@@ -1,0 +1,1 @@
+[ "$(sh greet.sh Ada)" = "Hello, Ada." ]
