@@ -35,11 +35,13 @@ def command(world: World, *, staged: bool, rev: str | None, explain: str | None,
 
 
 def _findings(world: World, rev: str, *, hook: bool) -> list[Finding]:
+    from evalrepo.commands.chain import broken
     from evalrepo.linting import lint
     from evalrepo.repository.repo import Repository
 
     repo = Repository.open(world, hook=hook)
-    return lint(repo.tree(rev), repo)
+    tree = repo.tree(rev)
+    return sorted({*lint(tree, repo), *broken(repo, tree)})
 
 
 def _explained(code: str) -> str:

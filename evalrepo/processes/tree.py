@@ -141,16 +141,18 @@ def _set_limits(pid: int, number: int, rlimits: Mapping[int, int]) -> None:
 
 
 def end_strays(place: Path) -> list[int]:
-    """SIGKILL processes whose HOME or directory is below `place`, which a dead harness left; returns their ids.
+    """SIGKILL processes that a dead harness left in `place`; returns their ids.
 
-    Only processes that we may look into; nothing where there is no /proc.
+    Theirs is a HOME below it, or a directory below it and no terminal: a person may stand there to look. Only
+    processes that we may look into; nothing where there is no /proc.
     """
     ended = []
     needle = f"HOME={place}/".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             home = any(line.startswith(needle) for line in (entry / "environ").read_bytes().split(b"\0"))
-            if home or (entry / "cwd").readlink().is_relative_to(place):
+            terminal = (entry / "stat").read_bytes().rpartition(b") ")[2].split()[4] != b"0"
+            if home or (not terminal and (entry / "cwd").readlink().is_relative_to(place)):
                 os.kill(int(entry.name), signal.SIGKILL)
                 ended.append(int(entry.name))
     return sorted(ended)

@@ -53,7 +53,6 @@ def measure(repo: Repository, bench: Bench, work: Work, emit: Emit, cancel: thre
     """Run every rep that the cells need, then land the records. Raises HarnessError, GitError; loses no rep."""
     journal = _journal(repo, bench, work)
     try:
-        journal.sandbox(bench.base)
         with ThreadPoolExecutor(max_workers=work.jobs) as pool:
             _Loop(repo.blob_writer(), bench, work, journal, emit, cancel, pool).run()
         return finish(repo, bench.world, journal, commit=work.commit)

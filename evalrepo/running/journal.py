@@ -113,10 +113,6 @@ class Journal:
         """A sentence for the record of a cell, or of all."""
         self.append({"line": "note", "cell": cell, "text": text})
 
-    def sandbox(self, path: Path) -> None:
-        """A directory that is this run's alone, to be removed when the run dies; call this before it is filled."""
-        self.append({"line": "sandbox", "path": str(path)})
-
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a line. Raises HarnessError when the medium refuses twice."""
         with self._mutex:

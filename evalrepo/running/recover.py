@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from evalrepo.errors import EvalrepoError, GitError, HarnessError
 from evalrepo.repository import stale
-from evalrepo.running import claims, journal, story
+from evalrepo.running import claims, journal, leases, story
 from evalrepo.running.journal import Journal
 from evalrepo.running.keep import Landed, finish, run_ref
-from evalrepo.sandbox import trees
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
@@ -74,6 +71,7 @@ def recover(repo: Repository, world: World) -> list[Recovered]:
     try:
         journal.sweep(repo.home)
         claims.sweep(repo.home)
+        leases.sweep(repo)
         return _all(repo, world)
     except OSError as error:
         raise HarnessError(
@@ -110,8 +108,6 @@ def _recover(repo: Repository, world: World, adopted: Journal) -> Recovered:
         told = adopted.read()
         if told is not None:
             interrupted = len(told.unended)
-            _end_processes(told.sandboxes)
-            _remove_sandboxes(repo, told.sandboxes)
             stale.clear(repo, _died(repo, told, died))
         return Recovered(adopted.run, finish(repo, world, adopted), interrupted)
     except EvalrepoError as error:
@@ -134,38 +130,3 @@ def _git_dirs(repo: Repository, tops: set[str]) -> Iterator[Path]:
     for top in sorted(tops - {"", str(repo.top)}):
         with contextlib.suppress(GitError, OSError):
             yield type(repo).open(replace(repo.world, cwd=Path(top))).git_dir
-
-
-def _remove_sandboxes(repo: Repository, sandboxes: list[Path]) -> None:
-    """Directories that the journal calls the run's own; never one that holds the repository."""
-    for path in sandboxes:
-        apart = path.is_absolute() and len(path.parts) > 2 and not repo.top.is_relative_to(path)
-        if apart and not repo.home.is_relative_to(path) and path.is_dir() and not path.is_symlink():
-            with contextlib.suppress(OSError):
-                trees.remove(path)
-
-
-def _end_processes(sandboxes: list[Path]) -> None:
-    """Kill agents that outlived their run: their HOME is in its sandbox, or they stand there without a terminal."""
-    places = [path for path in sandboxes if path.is_absolute() and len(path.parts) > 2]
-    try:
-        pids = [int(e.name) for e in Path("/proc").iterdir() if e.name.isdigit()] if places else []
-    except OSError:
-        return
-    for pid in pids:
-        if pid != os.getpid() and _lives_in(pid, places):
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _lives_in(pid: int, places: list[Path]) -> bool:
-    entry = Path(f"/proc/{pid}")
-    try:
-        environ = (entry / "environ").read_bytes().split(b"\0")
-        terminal = (entry / "stat").read_bytes().rpartition(b") ")[2].split()[4] != b"0"
-        cwd = (entry / "cwd").readlink()
-    except (OSError, IndexError):
-        return False
-    homes = [Path(os.fsdecode(value[5:])) for value in environ if value.startswith(b"HOME=")]
-    stands = homes if terminal else [*homes, cwd]
-    return any(where.is_relative_to(place) for where in stands for place in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,8 +16,8 @@ from evalrepo.records.record import CellHeader
 from evalrepo.registry import module
 from evalrepo.repository.digests import subject_part
 from evalrepo.running.bench import Bench
+from evalrepo.running.leases import leased
 from evalrepo.running.plan import Ground, Plan
-from evalrepo.sandbox import trees
 from evalrepo.sandbox.isolation import Isolation
 from evalrepo.sandbox.layout import base_directory
 from evalrepo.sandbox.probe import probe
@@ -48,7 +49,11 @@ class Session:
 
 def begin(repo: Repository, tree: Tree, loaded: Loaded) -> Session:
     """Probe the isolation, with everything masked that no agent may see."""
-    return Session(repo, tree, loaded, probe(repo.world, hidden(repo)))
+    if not os.access(repo.common_dir, os.W_OK):
+        return Session(repo, tree, loaded, probe(repo.world, hidden(repo)))
+    base = base_directory(repo.world)
+    with leased(repo.home, base):
+        return Session(repo, tree, loaded, probe(repo.world, hidden(repo), base))
 
 
 def hidden(repo: Repository) -> list[Path]:
@@ -62,7 +67,7 @@ def hidden(repo: Repository) -> list[Path]:
 def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
     """The bench of one run; its directory of sandboxes is removed at the end. `judged` False: no judge is asked."""
     base = base_directory(session.world)
-    try:
+    with leased(session.repo.home, base):
         yield Bench(
             world=session.world,
             config=session.loaded.config,
@@ -75,8 +80,6 @@ def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
             tripwires=tripwires(session.loaded),
             ask=_judge(session, base) if judged else None,
         )
-    finally:
-        trees.remove(base)
 
 
 def _judge(session: Session, base: Path) -> Callable[[str, str, int, View], JudgeAnswer] | None:

@@ -61,7 +61,6 @@ class Story:
     ends: dict[Key, Rep] = field(default_factory=dict)
     files: dict[Key, dict[str, str]] = field(default_factory=dict)
     notes: list[tuple[int | None, str]] = field(default_factory=list)
-    sandboxes: list[Path] = field(default_factory=list)
     refs: list[str] = field(default_factory=list)
     """Commits that the run's reference was to be made at, one a try."""
     told: list[dict[str, Any]] = field(default_factory=list)
@@ -221,7 +220,6 @@ _APPLY = {
     "end": _end,
     "kept": _kept,
     "note": lambda story, row: story.notes.append((row["cell"], row["text"])),
-    "sandbox": lambda story, row: story.sandboxes.append(Path(row["path"])),
     "ref": _ref,
     "locking": lambda story, row: story.told.append(dict(row)),
     "committing": lambda story, row: story.told.append(dict(row)),

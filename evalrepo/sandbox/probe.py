@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shutil
@@ -44,8 +45,11 @@ _CAUSES = (
 """A word of bubblewrap's message → likely cause and what to do; first match counts."""
 
 
-def probe(world: World, mask: Sequence[Path]) -> Isolation:
-    """The isolation that works here, with `mask` (directories) out of reach; level "none" with the reason otherwise."""
+def probe(world: World, mask: Sequence[Path], base: Path | None = None) -> Isolation:
+    """The isolation that works here, with `mask` (directories) out of reach; level "none" with the reason otherwise.
+
+    `base`: where the sandbox of the trial is made, by default in a temporary directory.
+    """
     if sys.platform != "linux":
         return Isolation("none", "bubblewrap exists on Linux only")
     path = world.environ.get("PATH", os.defpath)
@@ -66,7 +70,7 @@ def probe(world: World, mask: Sequence[Path]) -> Isolation:
     )
     try:
         wanted = dataclasses.replace(wanted, disable_userns=_knows_disable_userns(program, path))
-        found = _try(wanted)
+        found = _try(wanted, base)
     except HarnessError as error:
         return Isolation("none", str(error))
     if found:
@@ -79,11 +83,12 @@ def _knows_disable_userns(program: str, path: str) -> bool:
     return b"--disable-userns" in processes.capture([program, "--help"], cwd=Path("/"), env={"PATH": path})[1]
 
 
-def _try(isolation: Isolation) -> list[str]:
+def _try(isolation: Isolation, base: Path | None) -> list[str]:
     """What is wrong with it, in words; nothing when it holds."""
     python, prefixes = readable_python()
-    with tempfile.TemporaryDirectory(prefix="dev") as base:
-        box = fresh(Path(base).resolve(), None, isolation)
+    own = contextlib.nullcontext(str(base)) if base else tempfile.TemporaryDirectory(prefix="dev")
+    with own as place:
+        box = fresh(Path(place).resolve(), None, isolation)
         try:
             comm = Path("/proc/self/comm").read_text().strip()
             hidden = _hidden(isolation.mask, prefixes)

@@ -56,7 +56,7 @@ def assert_sound(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
     locks = [*repo.path.glob(".git/**/*.lock"), *repo.path.glob(".git/evalrepo/journal/*.jsonl")]
     assert locks == []
-    boxes = [p for p in (repo.home.parent / "t").iterdir() if any(p.iterdir())]
+    boxes = [*(repo.home.parent / "t").glob("dev*"), *repo.path.glob(".git/evalrepo/boxes/*")]
     assert boxes == []
     assert processes_below(repo.path.parent) == []
 

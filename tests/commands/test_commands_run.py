@@ -70,7 +70,7 @@ def test_a_change_of_the_work_tree_is_measured_and_belongs_to_the_commit_that_ho
     repo.run("run", exit=1)
     assert repo.git("status", "--porcelain") == " M subjects/style/GUIDE.md\n"
     repo.git("commit", "-qam", "worse")
-    assert "nothing to do" in repo.run("run")
+    assert "nothing to do" in repo.run("run", exit=1)
 
 
 def test_staged_modified_and_untracked_work_is_as_it_was(repo):
@@ -221,3 +221,26 @@ def test_as_an_ordinary_user_and_without_bubblewrap_it_works_and_says_so(repo, t
     said = repo.run("run")
     assert "isolation: none" in said
     assert {r["isolation"] for r in repo.records()} == {"none"}
+
+
+def test_a_gap_in_a_clones_records_and_a_record_that_was_changed_are_findings(repo):
+    for reps in ("1", "2", "3"):
+        repo.run("run", "--reps", reps)
+    assert "RUN00" not in repo.run("lint")
+    first, second, third = sorted(
+        (repo.path / "AgentsReport").rglob("*.md"), key=lambda p: int(re.search(r'"sequence": (\d+)', p.read_text())[1])
+    )
+    del third
+    kept = [
+        line.split()[1] for line in repo.git("for-each-ref", "refs/evalrepo/runs", "--format=x %(refname)").splitlines()
+    ]
+    for ref in kept:
+        repo.git("update-ref", "-d", ref)
+    text = second.read_text()
+    second.unlink()
+    repo.git("rm", "-q", "--cached", str(second))
+    repo.git("commit", "-qm", "a result goes")
+    assert "RUN001" in repo.run("lint")
+    second.write_text(text)
+    first.write_text(first.read_text().replace("3/3", "0/3").replace("1 of 1", "0 of 1"))
+    assert "RUN003" in repo.run("lint", exit=1)

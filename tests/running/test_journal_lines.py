@@ -88,7 +88,6 @@ def test_a_line_that_was_taken_out_is_damage():
 
 def test_a_journal_says_what_was_told_to_it(yard: Yard):
     log = journal(yard)
-    log.sandbox(Path("/tmp/box"))
     log.start(0, 1, 1, START)
     log.kept(0, 1, 1, {"t/a": "1" * 40})
     log.end(0, rep(1), {"t/b": "2" * 40})
@@ -101,7 +100,7 @@ def test_a_journal_says_what_was_told_to_it(yard: Yard):
     assert told.ends == {story.Key(0, 1, 1): rep(1)}
     assert told.unended == (story.Key(1, 1, 1),)
     assert told.files[story.Key(0, 1, 1)] == {"t/a": "1" * 40, "t/b": "2" * 40}
-    assert (told.notes, told.sandboxes) == ([(1, "a word")], [Path("/tmp/box")])
+    assert told.notes == [(1, "a word")]
 
 
 def test_many_threads_may_write(yard: Yard):

@@ -18,6 +18,7 @@ from evalrepo.errors import GitError
 from evalrepo.records.record import Record
 from evalrepo.running.journal import Journal
 from evalrepo.running.keep import artefact, finish, run_ref
+from evalrepo.running.leases import leased
 from evalrepo.running.recover import dead_runs, recover
 from evalrepo.running.sequence import assign, given
 
@@ -317,12 +318,10 @@ def test_sandboxes_and_agents_that_outlived_their_run_are_ended(yard: Yard, tmp_
         subprocess.Popen(["sleep", "60"], env={"HOME": str(place / "home"), "PATH": os.environ["PATH"]}, cwd="/")
         for place in (box, apart)
     ]
-    log = journal(yard)
-    log.sandbox(box)
-    log.sandbox(yard.top)
-    log.sandbox(Path("/"))
-    log.start(0, 1, 1, START)
-    log.close()
+    leases = yard.repo().home / "boxes"
+    leases.mkdir(parents=True)
+    for name, place in (("box", box), ("top", yard.top), ("root", "/")):
+        (leases / name).write_text(str(place))
     try:
         recover(yard.repo(), yard.world())
         assert agents[0].wait(timeout=5) == -9
@@ -333,6 +332,17 @@ def test_sandboxes_and_agents_that_outlived_their_run_are_ended(yard: Yard, tmp_
     assert not box.exists()
     assert apart.exists()
     assert (yard.top / "kept.txt").exists()
+    assert list(leases.iterdir()) == []
+
+
+def test_a_directory_that_a_living_process_holds_is_left(yard: Yard, tmp_path: Path):
+    box = tmp_path / "box"
+    box.mkdir()
+    with leased(yard.repo().home, box):
+        recover(yard.repo(), yard.world())
+        assert box.exists()
+    assert not box.exists()
+    assert list((yard.repo().home / "boxes").iterdir()) == []
 
 
 def test_two_processes_do_not_recover_the_same_run(yard: Yard):
