@@ -73,11 +73,13 @@ def _record(digests: Any) -> tuple[str, str]:
 
 
 def _results(at: Ground, count: int, digests: tuple[Any, Any]) -> Iterator[tuple[str, str]]:
-    """Spread over a year and the cells. The last tenth is of the new subject, the one before of the old one."""
+    """Spread over a year and the cells, each subject measured twice in each cell; `old` has the shared part's last."""
     name, text = _record(digests[0])
+    last = (count * 9 // 10 - 1, count - 1)
+    known = {number // (2 * CELLS): side.subject for number, side in zip(last, digests, strict=True)}
     for number in range(count):
-        tenth = 10 * number // count
-        subject = {8: digests[0].subject, 9: digests[1].subject}.get(tenth) or sha256(b"%d" % tenth).hexdigest()
+        block = number // (2 * CELLS)
+        subject = known.get(block) or sha256(b"%d" % block).hexdigest()
         scenario, month, day = f"S{number % CELLS:03}", f"{1 + 12 * number // count:02}", f"{1 + number // 7 % 28:02}"
         run = f"{at.random.getrandbits(40):010x}"[:8]
         dated = name.replace("2026-01/", f"2026-{month}/").replace("2026-01-01", f"2026-{month}-{day}")

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ground import Ground, ground
-from measure import EVALREPO, Case, Figure, Options, Took, command, took
+from measure import EVALREPO, Figure, Options, Took, command, took
 
-REPS, FILES = 100, 20
+REPS, FILES = 200, 20
 PROGRAM = "/usr/bin/printf"
 """The agent: one small process that prints its transcript."""
 ROWS = (

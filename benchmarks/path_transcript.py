@@ -14,7 +14,8 @@ BYTES = 20_000_000
 def session(size: int) -> bytes:
     """Rows of our own format, about `size` bytes: a prompt, then calls with results of some kilobytes."""
     dice = random.Random(SEED)
-    words = ["alpha", "beta", "def f(x):", "return x + 1", "# nothing here", "üml", '"quoted"']
+    words = ["alpha", "beta", "def f(x):", "return x + 1", "# nothing here", '"quoted"', "a\\nline"]
+    foreign = [*words, "für", "→"]
     rows = [
         {"type": "session", "format": 1, "session": "s", "agent": "scripted", "cwd": "/w", "turn": 1},
         {"type": "prompt", "text": "do it", "turn": 1},
@@ -23,7 +24,7 @@ def session(size: int) -> bytes:
     length, number = 0, 0
     while length < size:
         number += 1
-        text = " ".join(dice.choices(words, k=dice.randrange(200, 1200)))
+        text = " ".join(dice.choices(foreign if number % 5 == 0 else words, k=dice.randrange(200, 1200)))
         call = {"type": "tool_call", "id": f"c{number}", "tool": "read", "args": {"path": f"src/f{number}.py"}}
         result = {"type": "tool_result", "id": f"c{number}", "ok": True, "text": text, "exit_code": 0}
         said = {"type": "assistant", "text": text[:300], "usage": {"input_tokens": 100, "output_tokens": 20}}

@@ -25,6 +25,7 @@ SETTINGS: dict[str, str] = {
     "core.fsync": "loose-object,reference,index",
     "core.deltaBaseCacheLimit": "256m",
     "diff.external": "",
+    "diff.orderFile": "/dev/null",
     "log.showSignature": "false",
     "i18n.commitEncoding": "UTF-8",
     "i18n.logOutputEncoding": "UTF-8",
@@ -213,9 +214,13 @@ def failure(args: tuple[str, ...], code: int, errors: bytes) -> GitError:
     """The error for a git command that failed, in git's own words."""
     text = errors.decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.startswith(("fatal:", "error:"))] or text.splitlines()[:1]
-    reason = "; ".join(dict.fromkeys(_plain(line) for line in lines[:3])) or f"exit code {code}"
+    reason = "; ".join(dict.fromkeys(_plain(line) for line in lines[:3])) or _ended(code)
     hint = next((hint for sign, hint in _HINTS if sign in text), "")
     return GitError(f"git {args[0]}: {reason}", hint=hint)
+
+
+def _ended(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
 
 
 def _plain(line: str) -> str:

@@ -7,6 +7,7 @@ real one as its alternate. Both live in a scratch directory that ends with the t
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import weakref
 from collections.abc import Callable, Iterable
@@ -27,6 +28,9 @@ _ADD = {
     "advice.addEmbeddedRepo": "false",
     "add.ignoreErrors": "false",
 }
+
+
+_NESTED = re.compile(rb"^error: '(.+)/' does not have a commit checked out\n", re.MULTILINE)
 
 
 class WorkTree(IndexTree):
@@ -54,8 +58,10 @@ class WorkTree(IndexTree):
         self._git = self._real.bound(
             GIT_INDEX_FILE=str(scratch.path / "index"), GIT_OBJECT_DIRECTORY=str(scratch.path / "objects")
         )
-        _add_all(self._git)
-        return super()._list()
+        nested = _add_all(self._git)
+        files = super()._list()
+        self.left_out = (*self.left_out, *nested)
+        return files
 
     def persist(self, paths: Iterable[str]) -> int:
         """Write these files' blobs to the repository's own object store; how many were not there."""
@@ -84,13 +90,19 @@ def _quoted(path: bytes) -> bytes:
     return b'"' + inner + b'"'
 
 
-def _add_all(git: Git) -> None:
-    """The only call in which a clean filter of the user's may run. Filters see the user's own locale."""
+def _add_all(git: Git) -> tuple[str, ...]:
+    """The only call in which a clean filter of the user's may run. Filters see the user's own locale.
+
+    Gives the repositories without a commit that lie in the work tree: git can store nothing of them.
+    """
     settings = [arg for key, value in _ADD.items() for arg in ("-c", f"{key}={value}")]
-    code, _, errors = git.code(*settings, "add", "--all", "--sparse", "--", ".", extra={"LC_ALL": git.locale})
-    if code:
+    words = ("add", "--all", "--sparse", "--ignore-errors", "--", ".")
+    code, _, errors = git.code(*settings, *words, extra={"LC_ALL": git.locale})
+    nested = tuple(os.fsdecode(path) for path in _NESTED.findall(errors))
+    if code and (not nested or _NESTED.sub(b"", errors).strip()):
         error = failure(("add",), code, errors)
         raise GitError(
             f"the work tree cannot be read: {error.message}",
             hint=error.hint or "make the file readable, or name it in .gitignore",
         )
+    return nested

@@ -16,28 +16,46 @@ from evalrepo.sandbox import trees
 
 @contextlib.contextmanager
 def leased(home: Path, place: Path) -> Iterator[None]:
-    """Hold `place`, an absolute directory that is this process's alone; it is removed at the end.
+    """Make `place`, an absolute directory that is this process's alone, and hold it; it is removed at the end.
 
-    The lease is a locked file below `home/boxes/` that names the place; a crash frees the lock and leaves the file.
+    The lease is a locked file below `home/boxes/` that names the place, there before it; a crash frees the lock and
+    leaves the file.
     """
-    folder = home / "boxes"
-    lease = folder / place.name
+    lease = home / "boxes" / place.name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        hidden = folder / f".{place.name}"
-        held = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        fcntl.flock(held, fcntl.LOCK_EX)
-        os.write(held, os.fsencode(place))
-        hidden.rename(lease)
+        held = _signed(lease, place)
+        place.mkdir(mode=0o700)
     except OSError as error:
-        trees.remove(place)
-        raise HarnessError(f"{lease}: sandboxes cannot be leased: {error.strerror}") from None
+        lease.unlink(missing_ok=True)
+        raise HarnessError(
+            f"{error.filename or lease}: no sandboxes can be made: {error.strerror}", hint="make room, or set TMPDIR"
+        ) from None
     try:
         yield
     finally:
         trees.remove(place)
         lease.unlink(missing_ok=True)
         os.close(held)
+
+
+def _signed(lease: Path, place: Path) -> int:
+    """The lease's descriptor; its file is locked and whole before it can be seen under its name."""
+    lease.parent.mkdir(parents=True, exist_ok=True)
+    hidden = lease.with_name(f".{lease.name}")
+    for last in (False, False, True):
+        held = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            os.write(held, os.fsencode(place))
+            hidden.rename(lease)
+        except BaseException as error:
+            os.close(held)
+            hidden.unlink(missing_ok=True)
+            if last or not isinstance(error, FileNotFoundError):  # swept before it was locked
+                raise
+        else:
+            return held
+    raise AssertionError
 
 
 def sweep(repo: Repository) -> None:

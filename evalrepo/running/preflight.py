@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def git_at_rest(repo: Repository) -> None:
     """GitError while a merge or a rebase is in progress, or when there is no commit yet to measure against."""
     if repo.head() is None:
-        raise GitError("this repository has no commit yet", hint="git add -A && git commit, then run again")
+        raise GitError("this branch has no commit yet", hint="git add -A && git commit, then run again")
     busy = repo.busy()
     if busy is not None:
         raise GitError(

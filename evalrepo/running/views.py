@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FILE_LIMIT = 20_000_000
 """Bytes of one file that a check may read."""
+COPY_LIMIT = 2_000_000_000
+"""Bytes on disk of a work directory that a command check gets a copy of."""
 OUTPUT_LIMIT = 1_000_000
 AS_THEY_ARE = Install.model_validate({"copy": {".": "."}})
 
@@ -74,9 +76,10 @@ class Shell:
         """The command in a fresh copy with its hidden files. HarnessError when it cannot be made."""
         box = fresh(self._bench.base, None, self._bench.isolation)
         try:
-            trees.copy(self._box.work, box.work, box.uid if box.uid is not None else -1)
+            trees.copy(self._box.work, box.work, box.uid if box.uid is not None else -1, room=COPY_LIMIT)
             hidden = {target: ("100644", self._bench.read(source)) for target, source in command.files.items()}
-            install(box, hidden, AS_THEY_ARE)
+            if hidden:
+                install(box, hidden, AS_THEY_ARE)
             return _shell(self._bench, box, command.run, command.timeout_s)
         finally:
             remove(box)

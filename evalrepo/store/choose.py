@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 GLOB = frozenset("*?[")
 
+OF_RESERVE = (
+    "it is in the reserve: evalrepo selftest proves it; this version measures the run-set only, "
+    "reserve runs come with the count of looks"
+)
+
 
 def stem(id_: str) -> str:
     """The file's part of a scenario id."""
@@ -71,7 +76,7 @@ def _unknown(pattern: str, ids: Sequence[str], where: str, others: Sequence[str]
     known = [*ids, *dict.fromkeys(map(stem, ids)), *aliases(ids)]
     close = list(dict.fromkeys(get_close_matches(pattern, known, 3)))
     if pattern in others or pattern in map(stem, others):
-        hint = "it is in the reserve: --reserve --why REASON" if where == "run-set" else "it is in the run-set"
+        hint = OF_RESERVE if where == "run-set" else "it is in the run-set"
     elif close:
         hint = "did you mean " + " or ".join(close) + "?"
     else:

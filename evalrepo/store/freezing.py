@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -38,6 +38,8 @@ class Written:
     lost: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    why: Mapping[str, str] = field(default_factory=dict)
+    """Root of a whole freeze → why it is one."""
 
 
 def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
@@ -49,7 +51,8 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     person = _person(repo)
     reader = Reader(repo, None, "the index")
     state = reader.state()
-    wanted = _known(reader, paths) if paths else _whole(usable(load(repo.tree("INDEX"), repo)), repo)
+    reasons = {} if paths else _whole(usable(load(repo.tree("INDEX"), repo)), repo)
+    wanted = _known(reader, paths) if paths else tuple(reasons)
     files = reader.files(sorted({*frozen.roots_of(state.lock), *wanted}))
     _refuse_merge(repo, reader)
     plan = frozen.plan(state.lock, wanted, files, whole=not paths)
@@ -58,8 +61,8 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     _refuse([*frozen.refusals(plan.wanted)])
     lock = frozen.built(plan, _hashes(repo, plan.wanted), repo.object_format)
     if lock == state.lock and not _reopened(state, plan.paths):
-        return Written("", len(lock.lines))
-    return _write(repo, state, lock, "freeze", plan.paths, why, person)
+        return Written("", len(lock.lines), why=reasons)
+    return replace(_write(repo, state, lock, "freeze", plan.paths, why, person), why=reasons)
 
 
 def thaw(repo: Repository, paths: Sequence[str], why: str) -> Written:
@@ -77,23 +80,26 @@ def thaw(repo: Repository, paths: Sequence[str], why: str) -> Written:
     return _write(repo, state, frozen.without(state.lock, chosen), "thaw", chosen, why, person)
 
 
-def _whole(loaded: Loaded, repo: Repository) -> tuple[str, ...]:
+def _whole(loaded: Loaded, repo: Repository) -> dict[str, str]:
+    """The closure's roots that hold a file → why."""
     tree = repo.tree("INDEX")
     reserve = {id_: one.scenario for id_, one in loaded.of_set("reserve").items()}
     wanted = closure(reserve, loaded.config.frozen.also, tree.match)
-    present = [root for root in wanted if tree.under(root)]
+    present = {root: why for root, why in wanted.items() if tree.under(root)}
     if not present:
         raise UsageError(
             "there is nothing to freeze: scenarios-reserve/ holds no staged file, and `frozen.also` names none",
             hint="git add scenarios-reserve, or name what is to be frozen: evalrepo freeze PATHS",
         )
-    return tuple(present)
+    return present
 
 
 def _known(reader: Reader, paths: Iterable[str]) -> tuple[str, ...]:
     chosen = tuple(sorted({_inside(path) for path in paths}))
     for path in chosen:
         if not reader.files([path]) and path not in reader.unmerged:
+            if not os.path.lexists(reader.repo.top / path):
+                raise UsageError(f"there is no {path}", hint="paths are relative to the top of the repository")
             raise UsageError(f"{path} is not in the index", hint=f"git add {path}; what is staged is what is frozen")
     return chosen
 

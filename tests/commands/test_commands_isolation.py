@@ -30,7 +30,8 @@ behaviours:
 def outputs(repo: Repo, commands: list[str]) -> list[dict]:
     """The answers of these shell commands, given by an agent in a rep, from its transcript."""
     steps = "\n".join(f"      - run: {json.dumps(c)}" for c in commands)
-    repo.commit({"scenarios/S9-nosy.yaml": NOSY % steps, "scenarios-reserve/R1.yaml": f"# {SECRET}\n" + NOSY % steps})
+    twin = f"# {SECRET}\ntwin: S9-nosy\ntripwire: 0b1f7a2e-6d5a-4f0e-9f0e-3f6d3c1a2b4c\n" + NOSY % steps
+    repo.commit({"scenarios/S9-nosy.yaml": "twin: R1-nosy\n" + NOSY % steps, "scenarios-reserve/R1-nosy.yaml": twin})
     repo.run("run", "S9-nosy", "--reps", "1", exit=None)
     record = repo.records()[-1]
     assert record["isolation"] == "bwrap"
@@ -49,7 +50,7 @@ def test_an_agent_cannot_read_scenarios_reserve_objects_processes_home_or_other_
         [
             f"cat {at}/scenarios/*.yaml",
             f"cat {at}/scenarios-reserve/*.yaml",
-            f"git -C {at} show HEAD:scenarios-reserve/R1.yaml",
+            f"git -C {at} show HEAD:scenarios-reserve/R1-nosy.yaml",
             f"find {at}/.git/objects -type f",
             "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ | grep RUNNER_SECRET; done",
             "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/cmdline | grep -e evalrepo -e reserve; done",

@@ -46,6 +46,7 @@ def with_agent(repo: Repo, source: str, more: str = "") -> dict:
     script.write_text(f"#!{sys.executable}\n" + source)
     script.chmod(0o755)
     config = WORLD["evalrepo.yaml"].replace("suites:\n", AGENT.format(argv=script) + "suites:\n")
+    config = config.replace("{.: ~/style}", "{.: .}")
     repo.commit({"evalrepo.yaml": config, "scenarios/M1.yaml": MINE.format(name="mine", more=more)})
     said = repo.run("run", "M1", "--agent", "mine", "--reps", "1", exit=None)
     assert repo.records(), said
@@ -81,33 +82,22 @@ def test_a_command_agent_that_writes_our_log_on_stdout_is_scored_with_its_usage(
         (GOOD.replace('row(type="end"', 'print("{broken")\nrow(type="end"'), "", "transcript", ""),
         (GOOD.replace('row(type="end"', '[row(type="tool_call", id=str(n), tool="x", args={}) for n in range(9)]; '
                       'import time; time.sleep(9)\nrow(type="end"'), "limits: {tool_calls: 5}", "limit", "5 tool calls"),
-        (GOOD, "preconditions: [{id: there, file: {path: absent.txt}}]", "setup", "there"),
-        (GOOD, "validity: [{id: stub, error: stub, text: {matches: never}}]", "stub", "stub"),
-        (GOOD, "setup: [{run: exit 3}]", "setup", "exit code 3"),
+        (GOOD, "preconditions: [{id: there, file: {path: GUIDE.md}}]", "setup", "there"),
+        (GOOD, "validity: [{id: stub, error: stub, text: {must_not: all}}]", "stub", "stub"),
     ],
     ids=["never starts", "idle", "launch", "no log", "prompt lost", "empty", "auth", "torn", "broken middle",
-         "too many calls", "precondition", "validity", "setup"],
+         "too many calls", "precondition", "validity"],
 )  # fmt: skip
 def test_trouble_of_the_harness_is_an_error_of_its_kind(repo, source, more, kind, words):
-    if "setup" in more or "startup" in more or kind in ("setup", "stub"):
-        repo.env["X"] = ""
-    record = None
-    if kind == "setup" and "exit 3" in more:
-        repo.commit({"scenarios/M1.yaml": MINE.format(name="m", more=more)})
-        assert words in repo.run("run", "M1", "--tier", "speaks", exit=None)
-        return
-    if kind in ("setup", "stub"):
-        more_conformance = MINE.replace("expect: PASS", f"expect: {{{{ERROR: {kind}}}}}").replace(
-            "expect: {{FAIL: A}}", f"expect: {{{{ERROR: {kind}}}}}"
-        )
-        repo.commit({"scenarios/M2.yaml": more_conformance.format(name="m", more=more).replace("empty", kind)})
-        repo.run("run", "M2", "--tier", "speaks", "--reps", "1", exit=4)
-        record = repo.records()[-1]
-    else:
-        record = with_agent(repo, source, more)
-    rep = record["reps"][-1]
+    rep = with_agent(repo, source, more)["reps"][-1]
     assert (rep["verdict"], rep["error"]) == ("ERROR", kind), rep
     assert words in rep["message"]
+
+
+def test_a_setup_that_fails_is_told_by_the_self_test_before_the_first_rep(repo):
+    repo.commit({"scenarios/M1.yaml": MINE.format(name="m", more="setup: [{run: exit 3}]")})
+    assert "exit code 3" in repo.run("run", "M1", "--tier", "speaks", exit=4)
+    assert repo.records() == []
 
 
 def test_errors_that_may_pass_are_tried_again_within_a_bound_and_every_attempt_is_recorded(repo):
@@ -198,6 +188,14 @@ def test_faults_are_met_and_hidden_commands_and_python_checks_decide(repo):
       - name: lazy
         script: [{run: pytest}, {run: make}, {write: {path: out.txt, content: wrong}}, {write: {path: b, content: x}}, {say: ok}]
     conformance:
+      - {name: all, expect: PASS, script: [{run: pytest}, {run: make}, {run: echo fixed $MODE | tee out.txt}, {say: ok}]}
+      - {name: a, expect: {FAIL: A}, script: [{run: make}, {run: echo fixed $MODE | tee out.txt}, {say: ok}]}
+      - {name: b, expect: {FAIL: B}, script: [{run: pytest}, {run: echo fixed $MODE | tee out.txt}, {say: ok}]}
+      - {name: c, expect: {FAIL: C}, script: [{run: pytest}, {run: make}, {run: echo bad $MODE | tee out.txt}, {say: ok}]}
+      - {name: d, expect: {FAIL: D}, script: [{run: pytest}, {run: make}, {run: echo fixed > out.txt}, {say: ok}]}
+      - name: e
+        expect: {FAIL: E}
+        script: [{run: pytest}, {run: make}, {run: echo fixed $MODE | tee out.txt b}, {say: ok}]
       - {name: nothing, expect: {ERROR: empty}, script: []}
     """
     reps = scripted(repo, scenario, exit=0)
@@ -219,11 +217,11 @@ def test_a_setup_that_is_not_deterministic_stops_the_run_and_names_the_path(repo
 
 
 def test_a_run_whose_self_test_fails_measures_nothing(repo):
-    repo.commit({"scenarios/S1-typo.yaml": SCENARIO.replace("expect: {FAIL: B}", "expect: PASS")})
+    repo.commit({"scenarios/S1-typo.yaml": SCENARIO.replace("new: helo", "new: hallo")})
     said = repo.run("run", exit=4)
-    assert "script lazy: expected PASS, got FAIL B" in said
+    assert "script lazy: expected FAIL B, got PASS" in said
     assert repo.records() == []
-    assert "expected PASS, got FAIL B" in repo.run("selftest", exit=1)
+    assert "expected FAIL B, got PASS" in repo.run("selftest", exit=1)
 
 
 def test_a_judge_that_is_a_command_decides_an_ambiguous_text(repo):
@@ -240,7 +238,10 @@ def test_a_judge_that_is_a_command_decides_an_ambiguous_text(repo):
       - {id: says, axis: A, text: {matches: clearly, ambiguous: perhaps}}
       - {id: judge, axis: A, judge: {resolves: says, rubric: r, question: said, votes: 1}}
     behaviours: [{name: follows, script: [{say: perhaps}]}]
-    conformance: [{name: nothing, expect: {ERROR: empty}, script: []}]
+    conformance:
+      - {name: plain, expect: PASS, script: [{say: clearly}]}
+      - {name: mute, expect: {FAIL: A}, script: [{say: no}]}
+      - {name: nothing, expect: {ERROR: empty}, script: []}
     """
     config = WORLD["evalrepo.yaml"] + f"judge: {{command: [{sys.executable}, {judge}]}}\n"
     repo.write({"rubrics/r.md": rubric, "evalrepo.yaml": config})

@@ -139,12 +139,12 @@ def test_pipes_and_sockets_are_not_files(lab):
     assert list(work(lab).entries()) == ["a"]
 
 
-def test_a_repository_inside_is_a_gitlink_and_an_empty_one_is_said(lab):
+def test_a_repository_inside_is_a_gitlink_and_an_empty_one_is_left_out_and_named(lab):
     lab.commit({"a": "1"})
     lab.git("init", "-q", "fixtures/inner")
-    with pytest.raises(GitError, match="does not have a commit checked out") as caught:
-        work(lab).entries()
-    assert caught.value.hint
+    tree = work(lab)
+    assert list(tree.entries()) == ["a"]
+    assert tree.left_out == ("fixtures/inner",)
     lab.git(
         "-c",
         "user.name=x",
