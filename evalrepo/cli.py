@@ -72,6 +72,8 @@ def _click(args: list[str]) -> int:
     try:
         outcome = _group().main(args, prog_name="evalrepo", standalone_mode=False, obj=world())
         return int(outcome) if isinstance(outcome, int) else 0
+    except SystemExit:  # click's answer to a reader that went away, as `head` does
+        return _said(BrokenPipeError())
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the boundary
         return _said(error)
 
@@ -97,9 +99,19 @@ def _said(error: BaseException) -> int:
         case BrokenPipeError():
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = Exit.YES
+        case OSError() if error.errno in _machine():
+            _say(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
+            _say("nothing that was recorded is lost; put the disk right, then run it again", "  hint: ")
         case _:
             code = _bug(error)
     return code
+
+
+def _machine() -> frozenset[int]:
+    """Errors of the machine that may meet any file: a full, broken or read-only disk, a limit that is used up."""
+    import errno
+
+    return frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 def _group() -> click.Group:
@@ -121,6 +133,16 @@ def _group() -> click.Group:
             found: click.Command = importlib.import_module(f"evalrepo.commands.{cmd_name}").command
             return found
 
+        def resolve_command(
+            self, ctx: click.Context, args: list[str]
+        ) -> tuple[str | None, click.Command | None, list[str]]:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 2)
+            if args[0] not in COMMANDS and near:
+                ctx.fail(f"No such command '{args[0]}'. Did you mean {' or '.join(near)}?")
+            return super().resolve_command(ctx, args)
+
         def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
             with formatter.section("Commands"):
                 formatter.write_dl(list(COMMANDS.items()))
@@ -128,7 +150,9 @@ def _group() -> click.Group:
                 formatter.write_dl([(str(int(code)), text) for code, text in EXIT_MEANING.items()])
 
     options: list[Any] = [click.Option(["--version"], is_flag=True, help="Print the version.")]
-    return Lazy("evalrepo", params=options, help="Evals as data in git.", callback=_version)
+    settings = {"help_option_names": ["-h", "--help"]}
+    about = "Evals as data in git."
+    return Lazy("evalrepo", params=options, help=about, callback=_version, context_settings=settings)
 
 
 def _version(*, version: bool) -> None:
@@ -138,8 +162,11 @@ def _version(*, version: bool) -> None:
         print(f"evalrepo {__version__}")
 
 
-def _say(text: str) -> None:
-    print(f"evalrepo: {text}", file=sys.stderr)
+def _say(text: str, head: str = "evalrepo: ") -> None:
+    """A message, with whatever a file name or an agent put into it made inert."""
+    from evalrepo.render.safe import safe_lines
+
+    print(head + safe_lines(text), file=sys.stderr)
 
 
 def _explain(error: EvalrepoError) -> None:
@@ -147,10 +174,10 @@ def _explain(error: EvalrepoError) -> None:
 
     if isinstance(error, DataError):
         for finding in error.findings:
-            print(finding, file=sys.stderr)
+            _say(str(finding), "")
     _say(str(error))
     if error.hint:
-        print(f"  hint: {error.hint}", file=sys.stderr)
+        _say(error.hint, "  hint: ")
 
 
 def _bug(error: BaseException) -> int:

@@ -55,7 +55,7 @@ class Finding:
 
     def __str__(self) -> str:
         kind = "warning: " if self.warning else ""
-        head = f"{self.place}: {self.code} {kind}{self.message}"
+        head = f"{self.place}: {self.code} {kind}{self.message}".replace("\n", "\\n")
         return f"{head}\n  hint: {self.hint}" if self.hint else head
 
 

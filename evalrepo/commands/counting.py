@@ -52,6 +52,10 @@ class Counts:
         found = self.group(header)
         return found.valid if found else 0
 
+    def another_subject(self, header: CellHeader) -> bool:
+        """Whether the cell was measured with another subject as well: there is something to compare with."""
+        return any(row.subject != header.digests.subject for row in self._of(header))
+
     def score(self, header: CellHeader, reps: int) -> Score | None:
         """The first `reps` valid reps, None when nothing is recorded."""
         found = self.group(header)

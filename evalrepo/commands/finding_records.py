@@ -31,9 +31,10 @@ def named(rows: Rows, words: Sequence[str]) -> list[Row]:
     for word in words:
         paths &= _fitting(places, word)
     if not paths:
+        together = "several words together mean what all of them fit; " if len(words) > 1 else ""
         raise UsageError(
             f"no record is called {' '.join(words)}",
-            hint="name a scenario, a run, or a file below AgentsReport/evaluation; evalrepo status shows what there is",
+            hint=f"{together}name a scenario, a run or a result file; evalrepo status shows what there is",
         )
     held = rows.select(dict.fromkeys({places[path] for path in paths}))
     found = [row for cell in sorted(held) for row in held[cell] if row.path in paths]

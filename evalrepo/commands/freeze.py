@@ -30,16 +30,20 @@ def command(world: World, *, paths: tuple[str, ...], why: str, format_: str) -> 
     from evalrepo.store.freezing import freeze
 
     written = freeze(Repository.open(world), paths, why)
-    click.echo(json.dumps(asdict(written), indent=2) if format_ == "json" else _text(written))
+    click.echo(json.dumps({"schema": 1, **asdict(written)}, indent=2) if format_ == "json" else _text(written))
     return Exit.YES
 
 
 def _text(written: Written) -> str:
     from evalrepo.render.findings import counted
+    from evalrepo.render.safe import wrapped
 
     locked = counted(written.locked, "file")
     if not written.event:
         return f"nothing to freeze: {locked} locked, all as staged"
     counts = [(len(written.gained), "new"), (len(written.changed), "changed"), (len(written.lost), "gone")]
     said = ", ".join(f"{n} {what}" for n, what in counts if n) or "the same as before"
-    return f"{locked} locked: {said}\nstaged: evalrepo.lock, {written.event}\nnext: git commit"
+    roots = [line for root, why in written.why.items() for line in wrapped(f"{root}: {why}", first="  ", then="    ")]
+    return "\n".join(
+        [f"{locked} locked: {said}", *roots, f"staged: evalrepo.lock, {written.event}", "next: git commit"]
+    )

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +50,7 @@ def command(world: World, *, directory: str, format_: str) -> int:
     evalrepo.yaml already, the example is left out.
     """
     made = scaffold(world, _top(world, directory))
-    click.echo(json.dumps(asdict(made), indent=2) if format_ == "json" else _text(made))
+    click.echo(json.dumps({"schema": 1, **asdict(made)}, indent=2) if format_ == "json" else _text(made))
     return Exit.YES
 
 
@@ -59,9 +60,7 @@ def _top(world: World, directory: str) -> Path:
 
     place = world.cwd / directory
     if not place.is_dir():
-        raise UsageError(
-            f"there is no directory {directory}", hint=f"git init {directory}, then evalrepo init {directory}"
-        )
+        raise UsageError(f"there is no directory {directory}", hint=_git_init(directory))
     try:
         top = Repository.open(replace(world, cwd=place)).top
     except GitError as error:
@@ -69,14 +68,15 @@ def _top(world: World, directory: str) -> Path:
             error.message, hint=_git_init(directory) if "not a git" in error.message else error.hint
         ) from None
     if not top.samefile(place):
-        raise UsageError(f"{CONFIG} lies at the top of a repository, and that is {top}", hint=f"evalrepo init {top}")
+        raise UsageError(
+            f"{CONFIG} lies at the top of a repository, and that is {top}", hint=f"evalrepo init {quote(str(top))}"
+        )
     return top
 
 
 def _git_init(directory: str) -> str:
-    return (
-        "git init, then evalrepo init" if directory == "." else f"git init {directory}, then evalrepo init {directory}"
-    )
+    word = "" if directory == "." else f" {quote(directory)}"
+    return f"git init{word}, then evalrepo init{word}"
 
 
 def scaffold(world: World, top: Path) -> Made:
@@ -91,7 +91,7 @@ def scaffold(world: World, top: Path) -> Made:
         wrote=tuple(wrote),
         kept=tuple(path for path in files if path not in wrote),
         example=example,
-        next=steps if here else (f"cd {top}", *steps),
+        next=steps if here else (f"cd {quote(str(top))}", *steps),
     )
 
 

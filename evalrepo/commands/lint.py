@@ -52,13 +52,13 @@ def _explained(code: str) -> str:
         raise UsageError(f'there is no finding code "{code}"', hint=near(code.upper(), list(CODES)))
     import textwrap
 
-    return f"{code.upper()}\n" + textwrap.fill(CODES[code.upper()], 100, initial_indent="  ", subsequent_indent="  ")
+    return f"{code.upper()}\n" + textwrap.fill(CODES[code.upper()], 80, initial_indent="  ", subsequent_indent="  ")
 
 
 def _json(findings: list[Finding]) -> str:
     from evalrepo.render.findings import finding_json
 
-    return json.dumps({"findings": [finding_json(f) for f in findings]}, indent=2)
+    return json.dumps({"schema": 1, "findings": [finding_json(f) for f in findings]}, indent=2)
 
 
 def _text(findings: list[Finding]) -> str:

@@ -34,6 +34,13 @@ def command(world: World, *, what: str, rev: str | None, format_: str) -> int:
     return Exit.YES
 
 
+UNSAID = ("path",)
+"""Keys that only JSON has: what a person can tell from the others."""
+
+GIVES_WAY = {"scenarios": "title", "suites": "scenarios", "agents": "tiers", "subjects": "scenarios"}
+"""The column that is shortened to keep a table within 80 columns."""
+
+
 def _scenarios(loaded: Loaded) -> Iterable[Row]:
     from evalrepo.store.choose import alias, aliases, stem
 
@@ -88,27 +95,32 @@ def _subjects(loaded: Loaded) -> Iterable[Row]:
 
 
 def _text(what: str, rows: list[Row]) -> str:
-    from tabulate import tabulate
-
-    from evalrepo.render.safe import safe
+    from evalrepo.render.safe import shortened
+    from evalrepo.render.text import table
 
     if not rows:
         return f"no {what}"
-    cells = [[safe(_cell(value)) for value in row.values()] for row in rows]
-    heads = ["name" if key == "id" and what != "scenarios" else key for key in rows[0]]
-    return tabulate(cells, headers=heads, tablefmt="simple", disable_numparse=True)
+    keys = [key for key in rows[0] if key not in UNSAID and any(_cell(row[key]) for row in rows)]
+    for key, usual in (("set", "run-set"), ("subject", rows[0].get("subject"))):
+        if all(row.get(key) == usual for row in rows) and key in keys:
+            keys.remove(key)
+    give = keys.index(GIVES_WAY[what]) if GIVES_WAY[what] in keys else 0
+    cells = [
+        [_cell(row[key]) if at in (0, give) else shortened(_cell(row[key]), 22) for at, key in enumerate(keys)]
+        for row in rows
+    ]
+    heads = ["name" if key == "id" and what != "scenarios" else key for key in keys]
+    return "\n".join(table(cells, heads, shrink=give, least=12))
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
-    if isinstance(value, list):
-        return ", ".join(value[:5]) + (f" and {len(value) - 5} more" if len(value) > 5 else "")
-    return str(value)
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _json(what: str, rows: list[Row]) -> str:
-    return json.dumps({what: rows}, indent=2)
+    return json.dumps({"schema": 1, what: rows}, indent=2)
 
 
 def _ids(what: str, rows: list[Row]) -> str:  # noqa: ARG001 - one signature for every format

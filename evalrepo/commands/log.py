@@ -71,10 +71,17 @@ def _trends(repo: Repository, scenario: str, agent: str | None, tier: str | None
         if c[0] in chosen and (agent is None or c[1] == agent) and (tier is None or c[2] == tier)
     ]
     if not cells:
-        raise UsageError(f"no record of {scenario} is at hand", hint=f"evalrepo run {scenario}")
+        raise _no_record(scenario, agent, tier, sorted({f"{c[1]}/{c[2]}" for c in rows.cells() if c[0] in chosen}))
     held = rows.select(dict.fromkeys(cells))
     versions = {i: list(_versions(repo, candidate, candidate.scenarios[i].subject)) for i in {c[0] for c in cells}}
     return [_trend(candidate, cell, held[cell], versions[cell[0]]) for cell in cells]
+
+
+def _no_record(scenario: str, agent: str | None, tier: str | None, there: list[str]) -> UsageError:
+    if there:
+        asked = "/".join(word for word in (agent, tier) if word)
+        return UsageError(f"no record of {scenario} is by {asked}", hint=f"there are: {', '.join(there)}")
+    return UsageError(f"no record of {scenario} is at hand", hint=f"evalrepo run {scenario}")
 
 
 def _versions(repo: Repository, candidate: Place, subjects: Sequence[str]) -> Iterator[Version]:

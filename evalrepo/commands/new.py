@@ -83,7 +83,7 @@ def command(
         )
     wanted = Wanted(id_, subjects, fixture, reserve_of, "prompt-set" if prompt_set else template)
     written = create(world, wanted)
-    click.echo(json.dumps(asdict(written), indent=2) if format_ == "json" else _text(written))
+    click.echo(json.dumps({"schema": 1, **asdict(written)}, indent=2) if format_ == "json" else _text(written))
     return Exit.YES
 
 

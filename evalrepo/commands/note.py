@@ -31,7 +31,13 @@ def command(world: World, *, what: tuple[str, ...], message: str | None, format:
     from evalrepo.repository.repo import Repository
 
     repo = Repository.open(world)
-    row = _one(repo, [r for r in named(at_hand(repo), what) if not r.path.startswith("refs/")], what)
+    try:
+        found = named(at_hand(repo), what)
+    except UsageError as error:
+        raise UsageError(
+            error.message, hint=_text_given(what) if len(what) > 1 and message is None else error.hint
+        ) from None
+    row = _one(repo, [r for r in found if not r.path.startswith("refs/")], what)
     path = row.path.removesuffix(".md") + ".notes.md"
     _write(repo, row, path, message)
     if format == "json":
@@ -43,6 +49,12 @@ def command(world: World, *, what: tuple[str, ...], message: str | None, format:
 
         click.echo(safe(path))
     return Exit.YES
+
+
+def _text_given(what: tuple[str, ...]) -> str:
+    """For `note E1 hello`: words name results, text has an option."""
+    name, *text = what
+    return f'words name the result; the text goes behind -m: evalrepo note {name} -m "{" ".join(text)}"'
 
 
 def _one(repo: Repository, found: list[Row], what: tuple[str, ...]) -> Row:

@@ -45,6 +45,7 @@ def remembered(
 
     Which cells have records is part of what it depends on.
     """
+    from evalrepo.repository.tree import uncollected
     from evalrepo.store.cache import Cache
 
     key = sha256(json.dumps([[content(t) for t in trees], asked, rows.cells()]).encode()).hexdigest()
@@ -52,8 +53,9 @@ def remembered(
     found = _read(cache, key)
     if found is not None:
         return found
-    made = make()
-    parts = made.parts()
+    with uncollected():
+        made = make()
+        parts = made.parts()
     cache.put({key: _dump(made), f"{key}.parts": json.dumps(parts)})
     return made
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalrepo.errors import DataError, Exit, Interrupted, UsageError
+from evalrepo.commands.ending import nothing_chosen, show_end, show_nothing, show_plan
+from evalrepo.errors import DataError, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from evalrepo.commands.change import Change
     from evalrepo.commands.counting import Counts
-    from evalrepo.render.running import EndLine
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
     from evalrepo.running.bench import Bench
-    from evalrepo.running.keep import Landed
     from evalrepo.running.plan import Asked, Plan
     from evalrepo.running.recover import Recovered
     from evalrepo.running.session import Session
@@ -56,9 +54,9 @@ class Options:
 @click.option("--suite", metavar="NAME", help="The scenarios, agents, tiers and reps of a suite.")
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Who runs it; default: the subject's agents.")
 @click.option("--tier", "tiers", multiple=True, metavar="NAME", help="Which tiers; default: all of the agent's.")
-@click.option("--reps", type=click.IntRange(min=1), help="Bring each cell up to so many valid reps.")
-@click.option("--fresh", type=click.IntRange(min=1), help="Run so many new reps, shown and never counted.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Reps at a time; default from cores and memory.")
+@click.option("--reps", type=click.IntRange(min=1), metavar="N", help="Bring each cell up to so many valid reps.")
+@click.option("--fresh", type=click.IntRange(min=1), metavar="N", help="Run so many new reps, shown and never counted.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Reps at a time; default from cores and memory.")
 @click.option("--dry-run", is_flag=True, help="Show what would run and why, and run nothing.")
 @click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep it in the run's ref.")
 @click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
@@ -108,8 +106,7 @@ def _run(world: World, options: Options, cancel: threading.Event) -> int:
     repo = Repository.open(world)
     change = since(repo, options.since) if options.since else None
     if change is not None and change.nothing and (options.dry_run or not has_dead_runs(repo)):
-        click.echo(UNTOUCHED)
-        return Exit.YES
+        return nothing_chosen(UNTOUCHED, options.format, dry_run=options.dry_run)
     return _select(world, repo, options, change, cancel)
 
 
@@ -129,8 +126,8 @@ def _select(world: World, repo: Repository, options: Options, change: Change | N
     session = begin(repo, tree, loaded)
     counts = Counts(repo, tree)
     if not asked.scenarios:
-        click.echo(UNTOUCHED if options.since else "nothing to do: no scenarios")
-        return Exit.YES
+        why = UNTOUCHED if options.since else "nothing to do: no scenarios; evalrepo new ID writes one"
+        return nothing_chosen(why, options.format, dry_run=options.dry_run)
     return _measure(session, counts, asked, options, cancel)
 
 
@@ -147,7 +144,8 @@ def _what_became(done: Recovered) -> str:
     if done.landed is None or not done.landed.records:
         return "it had no reps"
     reps = sum(len(record.reps) for record in done.landed.records.values())
-    return f"its {reps} reps are recorded, {done.interrupted} of them ERROR(interrupted)"
+    recorded = f"{reps} reps are" if reps != 1 else "one rep is"
+    return f"its {recorded} recorded, {done.interrupted} ERROR(interrupted)"
 
 
 def _asked(repo: Repository, tree: Tree, loaded: Loaded, options: Options, change: Change | None) -> Asked:
@@ -188,23 +186,28 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
         return plan(ground(session, counts.again().valid), asked)
 
     made = replan()
-    if options.dry_run or not made.reps:
-        return _show_plan(made, options)
+    if options.dry_run:
+        return show_plan(made, options.format)
+    if not made.reps:
+        return show_nothing(made, counts, options.format)
     _announce(session, options)
     with bench(session) as workbench:
         _prove(session, workbench, made, options, cancel)
         how = How(_jobs(made, options), options.commit, snapshot(session, made))
-        with shown(options.format) as show:
+        with shown(options.format, session.world.environ.get("TERM", "")) as show:
             landed = measure_all(session, workbench, replan, how, show, cancel)
     if cancel.is_set():
         kept = sum(len(record.reps) for one in landed for record in one.records.values())
         raise Interrupted(f"interrupted; {kept} reps are kept", hint="the same command goes on where it stopped")
-    return _show_end(_lines(made, counts.again(), landed), landed, options)
+    return show_end(made, counts.again(), landed, options.format)
 
 
 def _announce(session: Session, options: Options) -> None:
+    from evalrepo.render.safe import wrapped
+
     if options.format == "text":
-        click.echo(f"isolation: {session.isolation.level} ({session.isolation.why})", err=True)
+        found = session.isolation
+        click.echo("\n".join(wrapped(f"isolation: {found.level} ({found.why})", then="  ")), err=True)
 
 
 def _jobs(made: Plan, options: Options) -> int:
@@ -218,11 +221,11 @@ def _prove(session: Session, bench: Bench, made: Plan, options: Options, cancel:
     from evalrepo.linting import lint
     from evalrepo.running import preflight
 
+    preflight.consent(_paid(session, made), live=options.live or session.world.environ.get("EVALREPO_LIVE") == "1")
+    preflight.nothing_frozen_touched(session.repo, session.tree)
     wrong = [f for f in lint(session.tree, session.repo, session.loaded) if not f.warning]
     if wrong:
         raise DataError(wrong, hint="evalrepo lint shows everything that is wrong; --explain CODE says what one means")
-    preflight.consent(_paid(session, made), live=options.live or session.world.environ.get("EVALREPO_LIVE") == "1")
-    preflight.nothing_frozen_touched(session.repo, session.tree)
     wanted = dict.fromkeys(cell.header.scenario for cell in made.cells if cell.need)
     scenarios = [session.loaded.scenarios[i] for i in wanted]
     preflight.instrument_proven(bench, scenarios, _jobs(made, options), cancel)
@@ -234,92 +237,3 @@ def _paid(session: Session, made: Plan) -> list[str]:
     agents = session.loaded.config.agents
     running = dict.fromkeys(cell.header.agent for cell in made.cells if cell.need)
     return [name for name in running if module(name, agents[name]).traits(agents[name]).paid]
-
-
-def _show_plan(made: Plan, options: Options) -> int:
-    from evalrepo.render.running import PlanLine, plan_table, reasons_text
-
-    lines = [
-        PlanLine(*cell.header.cell, have=cell.have, want=cell.want, run=cell.need, reasons=cell.reasons)
-        for cell in made.cells
-    ]
-    if options.format == "json":
-        _json({"to_run": made.reps, "cells": [asdict(x) for x in lines], "skipped": [asdict(s) for s in made.skipped]})
-        return Exit.YES
-    if options.dry_run:
-        click.echo(plan_table(lines))
-        click.echo("\n" + reasons_text(lines))
-    for skipped in made.skipped:
-        click.echo(f"skipped: {skipped.scenario} · {skipped.agent}/{skipped.tier}: {skipped.why}")
-    if made.reps:
-        click.echo(f"\n{made.reps} reps would run; leave out --dry-run to run them")
-    else:
-        have = "every cell holds its reps" if made.cells else "no cell was chosen"
-        click.echo(f"nothing to do: {have}; --reps N asks for more, evalrepo diff compares")
-    return Exit.YES
-
-
-def _lines(made: Plan, counts: Counts, landed: Sequence[Landed]) -> list[EndLine]:
-    """One line a cell: pooled scores, or for fresh reps what this run's record says."""
-    from evalrepo.commands.counting import of_record
-    from evalrepo.records.config import Bar
-    from evalrepo.records.record import Purpose
-    from evalrepo.render.running import EndLine
-
-    records = {record.cell: record for one in landed for record in one.records.values()}
-    lines = []
-    for cell in made.cells:
-        fresh = cell.header.purpose is Purpose.FRESH
-        record = records.get(cell.header.cell)
-        found = of_record(record) if fresh and record else None if fresh else counts.score(cell.header, cell.want)
-        bar = Bar(passes=cell.header.bar.passes, of=cell.header.bar.of)
-        lines.append(
-            EndLine(
-                *cell.header.cell,
-                passes=found.passes if found else 0,
-                valid=found.valid if found else 0,
-                want=cell.want,
-                needed=bar.needed(cell.want),
-                errors=tuple(k for k, n in (found.errors_by_kind if found else {}).items() for _ in range(n)),
-                strip=found.strip if found else "",
-            )
-        )
-    return lines
-
-
-def _show_end(lines: Sequence[EndLine], landed: Sequence[Landed], options: Options) -> int:
-    from evalrepo.render.running import end_table, next_step
-
-    exit_code = _exit(lines)
-    if options.format == "json":
-        _json(_as_data(lines, landed, exit_code))
-        return exit_code
-    click.echo(end_table(lines))
-    for one in landed:
-        for note in one.notes:
-            click.echo(f"note: {note}", err=True)
-        where = f"committed {one.commit[:9]}" if one.commit else "not committed"
-        files = "1 result file" if len(one.records) == 1 else f"{len(one.records)} result files"
-        click.echo(f"\nrun {one.run}: {where}, {files}\ntranscripts: {one.ref}")
-    click.echo(next_step(lines))
-    return exit_code
-
-
-def _exit(lines: Sequence[EndLine]) -> Exit:
-    if any(line.valid < line.want for line in lines):
-        return Exit.INVALID
-    return Exit.NO if any(line.passes < line.needed for line in lines) else Exit.YES
-
-
-def _as_data(lines: Sequence[EndLine], landed: Sequence[Landed], exit_code: Exit) -> dict[str, Any]:
-    return {
-        "runs": [
-            {"run": one.run, "commit": one.commit, "ref": one.ref, "files": sorted(one.records)} for one in landed
-        ],
-        "cells": [{**asdict(line), "state": line.state} for line in lines],
-        "exit": int(exit_code),
-    }
-
-
-def _json(data: Any) -> None:
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))

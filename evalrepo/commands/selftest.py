@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +10,20 @@ import click
 from evalrepo.errors import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from evalrepo.records.record import CheckResult
     from evalrepo.running.conformance import Play, Proof
+    from evalrepo.store import Loaded
     from evalrepo.world import World
 
 
 @click.command("selftest")
 @click.argument("ids", nargs=-1)
 @click.option("--rev", default="WORKTREE", show_default=True, help="Revision, INDEX or WORKTREE.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Scripts at a time; default from cores and memory.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Scripts at a time; default from cores and memory."
+)
 @click.option("--again", is_flag=True, help="Play proofs that held before as well.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_obj
@@ -33,7 +36,9 @@ def command(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, agai
     wrong = [play for proof in proofs for play in proof.plays if not play.ok]
     gaps = [(proof.scenario, gap) for proof in proofs for gap in proof.gaps]
     if output == "json":
-        click.echo(json.dumps(_data(proofs), indent=2))
+        from evalrepo.render.json import to_json
+
+        click.echo(to_json({"schema": 1, "scenarios": _data(proofs)}), nl=False)
     else:
         _say(proofs, wrong, gaps)
     return Exit.NO if wrong or gaps else Exit.YES
@@ -44,12 +49,12 @@ def _proofs(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, *, a
     from evalrepo.running.conformance import prove
     from evalrepo.running.jobs import default_jobs
     from evalrepo.running.session import begin, bench
-    from evalrepo.store import load, select_ids, usable
+    from evalrepo.store import load, usable
 
     repo = Repository.open(world)
     tree = repo.tree(rev)
     loaded = usable(load(tree, repo))
-    chosen = select_ids(loaded, ids) if ids else list(loaded.scenarios)
+    chosen = _chosen(loaded, ids)
     session = begin(repo, tree, loaded)
     with bench(session, judged=False) as workbench:
         return prove(
@@ -61,28 +66,81 @@ def _proofs(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, *, a
         )
 
 
+def _chosen(loaded: Loaded, ids: Sequence[str]) -> list[str]:
+    """Scenario ids in the files' order; a word that names nothing of the run-set names something of the reserve."""
+    from evalrepo.store import select_ids
+    from evalrepo.store.choose import match
+
+    if not ids:
+        return list(loaded.scenarios)
+    own, held = list(loaded.of_set("run-set")), list(loaded.of_set("reserve"))
+    of_reserve = [i for i in ids if not match(i, own) and match(i, held)]
+    others = [i for i in ids if i not in of_reserve]
+    chosen = set(select_ids(loaded, others)) if others else set()
+    chosen |= set(select_ids(loaded, of_reserve, reserve=True)) if of_reserve else set()
+    return [i for i in loaded.scenarios if i in chosen]
+
+
 def _say(proofs: Sequence[Proof], wrong: Sequence[Play], gaps: Sequence[tuple[str, str]]) -> None:
+    from evalrepo.render.findings import counted
     from evalrepo.render.safe import safe
 
-    for play in wrong:
-        click.echo(safe(f"{play.scenario}: script {play.script}: expected {play.expected}, got {play.got}"))
-        if play.rep.message:
-            click.echo(safe(f"  {play.rep.message}"))
-        for result in play.rep.checks:
-            said = f": {result.evidence[0].text}" if result.evidence else ""
-            click.echo(safe(f"  {result.outcome:9} {result.id}{said}"))
+    broken = [play for play in wrong if play.got.startswith("ERROR")]
+    for text in (*_broken(broken), *(line for play in wrong if play not in broken for line in _otherwise(play))):
+        click.echo(text)
+    unplayed = {play.scenario for play in broken}
     for scenario, gap in gaps:
-        click.echo(safe(f"{scenario}: {gap}"))
+        if scenario not in unplayed:
+            click.echo(safe(f"{scenario}: {gap}"))
     played = sum(len(p.plays) for p in proofs)
     known = sum(p.remembered for p in proofs)
-    remembered = f", {known} scenarios proven before" if known else ""
-    click.echo(f"{len(proofs)} scenarios, {played} scripts played{remembered}: {_ending(wrong, gaps)}")
+    remembered = f", {counted(known, 'scenario')} proven before" if known else ""
+    said = f"{counted(len(proofs), 'scenario')}, {counted(played, 'script')} played{remembered}"
+    click.echo(f"{said}: {_ending(wrong, gaps)}")
+
+
+def _broken(plays: Sequence[Play]) -> Iterator[str]:
+    """Plays that the harness broke: each cause once, with the scripts that met it. Nothing else is known of them."""
+    from evalrepo.render.safe import wrapped
+
+    causes: dict[tuple[str, str, str], list[Play]] = {}
+    for play in plays:
+        causes.setdefault((play.scenario, play.got, play.rep.message), []).append(play)
+    for (scenario, got, message), met in causes.items():
+        scripts = ", ".join(f"{play.script} (expected {play.expected})" for play in met)
+        yield from wrapped(f"{scenario}: {got}{': ' if message else ''}{message}", then="  ")
+        yield from wrapped(f"{'script' if len(met) == 1 else 'scripts'} {scripts}", first="  ", then="    ")
+        for result in met[0].rep.checks:
+            if result.outcome in ("error", "ambiguous"):
+                yield from wrapped(_seen(result), first="  ", then="    ")
+
+
+def _otherwise(play: Play) -> Iterator[str]:
+    """A play that gave another verdict, with what each check saw."""
+    from evalrepo.render.safe import wrapped
+
+    head = f"{play.scenario}: script {play.script}: expected {play.expected}, got {play.got}"
+    yield from wrapped(head, then="  ")
+    if play.rep.message:
+        yield from wrapped(play.rep.message, first="  ", then="    ")
+    for result in play.rep.checks:
+        yield from wrapped(_seen(result), first="  ", then="    ")
+
+
+def _seen(result: CheckResult) -> str:
+    said = f": {result.evidence[0].text}" if result.evidence else ""
+    return f"{result.outcome:9} {result.id}{said}"
 
 
 def _ending(wrong: Sequence[Play], gaps: Sequence[tuple[str, str]]) -> str:
+    from evalrepo.render.findings import counted
+
+    broken = sum(play.got.startswith("ERROR") for play in wrong)
     if wrong:
-        return f"{len(wrong)} gave another verdict; mend the check or the script"
-    return f"all as expected, {len(gaps)} gaps; add scripts under `conformance:`" if gaps else "all as expected"
+        other = f"{len(wrong) - broken} gave another verdict; mend the check or the script"
+        return f"{broken} could not be judged" + (f", {other}" if len(wrong) > broken else "") if broken else other
+    missing = f"{counted(len(gaps), 'gap')}; add scripts under `conformance:`"
+    return f"all as expected, {missing}" if gaps else "all as expected"
 
 
 def _data(proofs: Sequence[Proof]) -> list[dict[str, Any]]:

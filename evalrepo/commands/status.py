@@ -151,18 +151,20 @@ def _dead(dead: DeadRun) -> str:
 
 
 def _print(world: World, lines: Sequence[Line], notes: Sequence[str]) -> None:
+    from evalrepo.render.findings import counted
     from evalrepo.render.safe import wrapped
     from evalrepo.render.text import table
 
     style = coloured(world.environ)
     if lines:
         shown = [(f"{x.scenario} · {x.agent}/{x.tier}", x.state, f"{x.have}/{x.want}", x.score, x.why) for x in lines]
-        head, rule, *body = table(shown, ("cell", "state", "reps", "passed", "why"), shrink=0, least=12)
+        heads = ("cell", "state", "reps", "passed", "why" if any(x.why for x in lines) else "")
+        head, rule, *body = table(shown, heads, shrink=0, least=12)
         click.echo("\n".join([head, rule, *(style(t, x.state) for t, x in zip(body, lines, strict=True))]))
     else:
         click.echo("no cells: evalrepo list says what there is")
     for note in notes:
         click.echo("\n".join(wrapped(note, then="  ")))
     reps, cells = sum(x.run for x in lines), sum(x.run > 0 for x in lines)
-    done = f"evalrepo run would run {reps} reps in {cells} of {len(lines)} cells"
+    done = f"evalrepo run would run {counted(reps, 'rep')} in {cells} of {counted(len(lines), 'cell')}"
     click.echo(done if reps else "every cell has its reps: evalrepo diff compares")

@@ -31,7 +31,7 @@ def command(world: World, *, paths: tuple[str, ...], why: str, format_: str) -> 
     if not why.strip():
         raise UsageError("a thaw needs a reason", hint='--why "what is wrong with the frozen file"')
     written = thaw(Repository.open(world), paths, why)
-    click.echo(json.dumps(asdict(written), indent=2) if format_ == "json" else _text(written))
+    click.echo(json.dumps({"schema": 1, **asdict(written)}, indent=2) if format_ == "json" else _text(written))
     return Exit.YES
 
 

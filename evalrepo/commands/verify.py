@@ -10,8 +10,12 @@ import click
 from evalrepo.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from evalrepo.repository.repo import Repository
     from evalrepo.store.frozen import Verified
     from evalrepo.world import World
+
+
+ADD = "git add evalrepo.lock evalrepo.ledger"
 
 
 @click.command("verify")
@@ -31,8 +35,10 @@ def command(world: World, *, staged: bool, rev: str | None, deep: bool, format_:
 
     if staged and rev is not None:
         raise UsageError("--staged and --rev ask for two different things", hint="give one of them")
-    result = verify(Repository.open(world, hook=staged), rev=rev, deeply=deep)
-    click.echo(_json(result) if format_ == "json" else _text(result))
+    repo = Repository.open(world, hook=staged)
+    result = verify(repo, rev=rev, deeply=deep)
+    loose = rev is None and _loose_lock(repo)
+    click.echo(_json(result) if format_ == "json" else _text(result, loose=loose))
     return Exit.YES if result.intact else Exit.NO
 
 
@@ -40,6 +46,7 @@ def _json(result: Verified) -> str:
     from evalrepo.render.findings import finding_json
 
     data: dict[str, Any] = {
+        "schema": 1,
         "intact": result.intact,
         "locked": result.locked,
         "thawed": list(result.thawed),
@@ -48,8 +55,17 @@ def _json(result: Verified) -> str:
     return json.dumps(data, indent=2)
 
 
-def _text(result: Verified) -> str:
+def _loose_lock(repo: Repository) -> bool:
+    """Whether a lock lies on the disk that git does not know: it freezes nothing yet."""
+    from evalrepo.discipline.places import LOCK
+
+    return (repo.top / LOCK).exists() and not repo.git("ls-files", "-z", "--", LOCK)
+
+
+def _text(result: Verified, *, loose: bool) -> str:
     from evalrepo.render.findings import counted, shown, summary
 
     intact = f"{counted(result.locked, 'frozen file')}, as frozen" if result.locked else "nothing is frozen"
+    if loose:
+        intact = f"{intact}: evalrepo.lock is here, but git does not know it\n  hint: {ADD}"
     return "\n".join([*map(shown, result.findings), intact if result.intact else summary(result.findings)])

@@ -13,18 +13,20 @@ WILD = frozenset("*?[")
 
 def closure(
     reserve: Mapping[str, Scenario], also: Iterable[str], match: Callable[[str], Iterable[str]]
-) -> tuple[str, ...]:
-    """Roots: the reserve's folder, what its scenarios name, and `frozen.also` (`dir/**` is `dir`).
+) -> dict[str, str]:
+    """Roots, sorted → why: the reserve's folder, what its scenarios name, and `frozen.also` (`dir/**` is `dir`).
 
     `match` resolves other globs to the files of today.
     """
-    wanted = {RESERVE}
-    for scenario in reserve.values():
-        wanted.update(named(scenario).paths)
+    wanted = {RESERVE: "the reserve"}
+    for id_, scenario in reserve.items():
+        for path in named(scenario).paths:
+            wanted.setdefault(path, f"{id_} names it")
     for glob in also:
         literal = glob.removesuffix("/**")
-        wanted.update({literal} if not WILD & set(literal) else match(glob))
-    return outermost(wanted)
+        for path in {literal} if not WILD & set(literal) else match(glob):
+            wanted.setdefault(path, f"`frozen.also` has {glob}")
+    return {root: wanted[root] for root in outermost(frozenset(wanted))}
 
 
 def unlocked(roots: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[str, ...]:

@@ -65,7 +65,10 @@ def findings(
     out: list[tuple[tuple[Key, ...], str, str, str]] = [_explain(e, f) for e, f in plain]
     for path, group in unions.items():
         out += _of_union(path, group, _at(data, path))
-    return sorted({Finding(where(path), f"{code}{number}", text, hint) for path, number, text, hint in out})
+    short = {f.path for e, f in plain if e["type"] == "too_short"}
+    broken = {path[: len(at)] for path, *_ in out for at in short if len(path) > len(at)}
+    said = [one for one in out if one[0] not in short & broken]
+    return sorted({Finding(where(path), f"{code}{number}", text, hint) for path, number, text, hint in said})
 
 
 def _strip(annotation: Any) -> Any:
@@ -198,9 +201,18 @@ def _explain(error: dict[str, Any], at: _Located) -> tuple[tuple[Key, ...], str,
 def _unknown(at: _Located) -> tuple[tuple[Key, ...], str, str, str]:
     key, inside = str(at.path[-1]), at.path[:-1]
     known = list(fields(at.around))
-    hint = _near(key, [k for k in known if k != key], "known keys: " + ", ".join(known))
+    hint = _near(key, [k for k in known if k != key], _rest_of_text(at, "known keys: " + ", ".join(known)))
     place = f" in {shown_path(inside)}" if inside else ""
     return at.path, "001", f'unknown key "{key}"{place}', hint
+
+
+def _rest_of_text(at: _Located, known: str) -> str:
+    """`{prompt: Do this, then that}`: after the comma YAML sees a key without a value."""
+    if at.value is not None:
+        return known
+    if re.search(r"[^\w-]", str(at.path[-1])):
+        return "inside { } a comma ends unquoted text: put the text in quotes"
+    return f"{known}; text with a comma goes in quotes"
 
 
 def _missing(at: _Located) -> tuple[tuple[Key, ...], str, str, str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
+from evalrepo import __version__
 from evalrepo.errors import DataError, Finding, Place
 from evalrepo.formats.fence import CLOSE, OPEN, RESTORE, block_of, fault, json_of, load_json
 from evalrepo.formats.inert import escape_json
 from evalrepo.formats.result_body import body
 from evalrepo.records.record import SCHEMA, Record, Rep
 
-__all__ = ["check", "dump", "file_name", "load", "load_json", "sealed"]
+__all__ = ["check", "dump", "encoded", "file_name", "load", "load_json", "sealed"]
 
 FOLDER = "AgentsReport/evaluation"
 _HEAD = "\n<details><summary>Record</summary>\n\n" + OPEN.decode() + "\n"
@@ -22,8 +24,13 @@ _TAIL = "\n```\n\n</details>\n"
 
 def dump(record: Record) -> str:
     """The whole file. A reserve record is written as `sealed` makes it; `load(dump(r).encode(), "") == sealed(r)`."""
+    return encoded(record).decode()
+
+
+def encoded(record: Record) -> bytes:
+    """The same as bytes; of a record of a thousand reps it is some megabytes, which are not held more than twice."""
     record = sealed(record)
-    return body(record) + _HEAD + _json(record) + _TAIL
+    return b"".join([(body(record) + _HEAD).encode(), *_json(record), _TAIL.encode()])
 
 
 def sealed(record: Record) -> Record:
@@ -39,18 +46,30 @@ def _sealed(rep: Rep) -> Rep:
     return rep.model_copy(update={"message": "", "checks": checks, "metrics": metrics})
 
 
-def _json(record: Record) -> str:
+def _json(record: Record) -> Iterator[bytes]:
     """One line a key, one line a rep; no character that markdown or a terminal would act on."""
-    data = record.model_dump(mode="json", by_alias=True)
-    data = {"schema": data.pop("schema"), **data}
-    lines = [f"{json.dumps(key)}: {_value(key, value)}" for key, value in data.items()]
-    return escape_json("{" + ",\n".join(lines) + "}")
+    data = record.model_copy(update={"reps": ()}).model_dump(mode="json", by_alias=True)
+    between = "{"
+    for key, value in {"schema": data.pop("schema"), **data}.items():
+        yield f"{between}{_value(key)}: ".encode()
+        if key == "reps":
+            yield from _reps(record.reps)
+        else:
+            yield _value(value).encode()
+        between = ",\n"
+    yield b"}"
 
 
-def _value(key: str, value: Any) -> str:
-    if key == "reps" and value:
-        return "[\n" + ",\n".join(json.dumps(rep, ensure_ascii=False, allow_nan=False) for rep in value) + "\n]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+def _reps(reps: Sequence[Rep]) -> Iterator[bytes]:
+    """One at a time: all of them as dicts would be many megabytes."""
+    for number, rep in enumerate(reps):
+        line = _value(rep.model_dump(mode="json", by_alias=True))
+        yield f"{',' if number else '['}\n{line}".encode()
+    yield b"\n]" if reps else b"[]"
+
+
+def _value(value: Any) -> str:
+    return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def load(text: bytes, file: str) -> Record:
@@ -71,13 +90,16 @@ def load(text: bytes, file: str) -> Record:
 
 
 def check(text: bytes, file: str) -> list[Finding]:
-    """What is wrong with a result file: what `load` refuses, a body that its record does not render to, its name."""
+    """What is wrong with a result file: what `load` refuses, a body that its record does not render to, its name.
+
+    The body is compared only where this version wrote it: another one may have worded it otherwise.
+    """
     try:
         record = load(text, file)
     except DataError as error:
         return list(error.findings)
     findings = []
-    line = _difference(text, record)
+    line = _difference(text, record) if record.evalrepo == __version__ else 0
     if line:
         message = "the text is not what its record says"
         findings.append(Finding(Place(file, line, 1), "RES005", message, f"{RESTORE}; notes go beside it"))

@@ -43,9 +43,9 @@ def _facts(record: Record) -> str:
     facts = [
         record.start[:10] and markdown(record.start[:10]),
         f"run {code(record.run)}",
-        record.cli_version and markdown(record.cli_version),
+        record.cli_version and _cli(record),
         record.model and f"model {markdown(record.model)}",
-        bool(record.models) and f"answered by {', '.join(map(markdown, record.models))}",
+        _answered(record),
         f"isolation {markdown(record.isolation)}",
         record.network != "none" and f"network {record.network}",
         f"bar {record.bar.passes} of {record.bar.of}",
@@ -56,6 +56,18 @@ def _facts(record: Record) -> str:
     ]
     sealed = "\n\nReserve: verdicts and axes only." if record.set == "reserve" else ""
     return f"{markdown(record.title)}\n\n{', '.join(str(f) for f in facts if f)}.{sealed}"
+
+
+def _cli(record: Record) -> str:
+    """What answered to `--version`: a bare number is the agent's."""
+    name = f"{record.agent} " if record.cli_version[0].isdigit() else ""
+    return markdown(name + record.cli_version)
+
+
+def _answered(record: Record) -> str:
+    if record.model_free:
+        return "a script answered, no model"
+    return f"answered by {', '.join(map(markdown, record.models))}" if record.models else ""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -119,6 +119,8 @@ def _special(problem: str, line: str, column: int) -> _Said | None:
         return TEMPLATE
     if "mapping values are not allowed" in problem and re.match(r"\s*(?:- )?[^\s#:'\"][^:]*:\s+\S.*:(?:\s|$)", line):
         return "YML018", "a colon and a space in unquoted text begin a mapping", "put the text in quotes"
+    if "',' or '}'" in problem and re.match(r":(?:\s|$)", line[column - 1 :]) and "{" in line[:column]:
+        return "YML018", "a colon and a space in unquoted text begin a mapping", "put the text in quotes"
     if re.match(r" *\t", line) or ("tab char" in problem and "\t" in line):
         return "YML008", "a tab in the indentation", "indent with spaces"
     if "cannot start any token" in problem or "looking for the next token" in problem:

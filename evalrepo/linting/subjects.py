@@ -64,9 +64,8 @@ def measured(ground: Ground) -> Iterator[Finding]:
         place = ground.in_config("subjects", name)
         if not own:
             if not ground.broken:
-                yield Finding(
-                    place, "SUB105", f"no scenario measures {name}", f"evalrepo new, with subject: {name}", True
-                )
+                hint = f"evalrepo new ID --subject {name}"
+                yield Finding(place, "SUB105", f"no scenario measures {name}", hint, True)
         elif not any(one.scenario.polarity == "negative" or one.scenario.should_trigger is False for one in own):
             hint = "add a scenario with polarity: negative, in which the behaviour must not appear"
             yield Finding(place, "SUB102", f"{name} has no negative control", hint, True)

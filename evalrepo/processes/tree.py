@@ -97,6 +97,8 @@ class Family:
             return False
 
     def _writes(self, pid: int) -> bool:
+        if _not_started(pid):
+            return False
         for link in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
                 about = link.stat()
@@ -127,6 +129,11 @@ class Family:
                     os.kill(pid, signal.SIGKILL)
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
+
+
+def _not_started(pid: int) -> bool:
+    """Whether another thread has forked it and it is not a program of its own yet: it holds every file of ours."""
+    return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
 
 
 def _set_limits(pid: int, number: int, rlimits: Mapping[int, int]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from evalrepo.records.record import CheckResult, Evidence, Record, Rep
-from evalrepo.render.safe import wrapped
-from evalrepo.render.text import Style, command_lines
+from evalrepo.render.findings import counted
+from evalrepo.render.safe import safe, width, wrapped
+from evalrepo.render.text import COLUMNS, Style
 
 RUNS = "refs/evalrepo/runs/"
 
@@ -46,14 +48,18 @@ def _identity(record: Record) -> Iterator[str]:
     dirty = ", with changes that were not committed" if record.dirty else ""
     yield f"subject    {', '.join(record.subjects)} {digests.subject[:8]}, at commit {record.commit[:7]}{dirty}"
     yield f"stimulus   {digests.stimulus[:8]}   instrument {digests.instrument[:8]}   apparatus {digests.apparatus[:8]}"
-    models = ", ".join(record.models) or "none that it named"
-    free = "; no model answered" if record.model_free else ""
-    yield f"agent      {record.agent} {record.cli_version}; model {record.model or 'unnamed'} → {models}{free}"
+    yield f"agent      {record.agent} {record.cli_version}; {_answered(record)}"
     yield f"isolation  {record.isolation}; network {record.network}; {record.set}; evalrepo {record.evalrepo}"
     if record.rescored_from:
         yield f"judged again from run {record.rescored_from}"
     if record.supersedes:
         yield f"supersedes run {record.supersedes}"
+
+
+def _answered(record: Record) -> str:
+    if record.model_free:
+        return "a script answered, no model"
+    return f"model {record.model or 'unnamed'} → {', '.join(record.models) or 'none that it named'}"
 
 
 def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
@@ -71,7 +77,20 @@ def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
         score = "no score" if metric.score is None else f"{metric.score} of 3"
         yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
     if rep.transcript is not None:
-        yield from command_lines(f"git show {RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
+        yield from _git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
+
+
+def _git_show(name: str) -> Iterator[str]:
+    """The command in lines to copy: a long word goes on in the first column, where a shell joins it."""
+    word = quote(name)
+    line = f"  → git show {word}"
+    while word == name and width(line) > COLUMNS:
+        at = max(line.rfind("/", 0, COLUMNS - 1), line.rfind(":", 0, COLUMNS - 1)) + 1
+        if at <= 0:
+            break
+        yield line[:at] + "\\"
+        line = line[at:]
+    yield safe(line)
 
 
 def _tried_again(record: Record, rep: Rep) -> bool:
@@ -80,7 +99,7 @@ def _tried_again(record: Record, rep: Rep) -> bool:
 
 def _usage(rep: Rep) -> str:
     usage = rep.usage
-    parts = [f"{rep.timing.seconds:.1f} s", f"{usage.tool_calls} tool calls"]
+    parts = [f"{rep.timing.seconds:.1f} s", counted(usage.tool_calls, "tool call")]
     known = [n for n in (usage.input_tokens, usage.output_tokens) if n is not None]
     parts.append(f"{sum(known):,} tokens" if known else "tokens unknown")
     parts.append(f"${usage.cost_usd:.4f}" if usage.cost_usd is not None else "cost unknown")

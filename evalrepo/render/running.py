@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
 
+from evalrepo.render.findings import counted
 from evalrepo.render.safe import safe, shortened, wrapped
+from evalrepo.render.text import table
+
+MANY = 4
+"""So many scenarios that were skipped for one reason are one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +50,41 @@ class EndLine:
         return "ok" if self.passes >= self.needed else "below its bar"
 
 
-def plan_table(lines: Sequence[PlanLine]) -> str:
-    """Scenario, who runs it, reps to run, recorded; below each scenario why it was chosen."""
-    from tabulate import tabulate
+class SkippedShown(Protocol):
+    """What is shown of a cell that was left out."""
 
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def agent(self) -> str: ...
+    @property
+    def tier(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+
+
+def skipped_text(skipped: Sequence[SkippedShown]) -> list[str]:
+    """A line a cell that was left out; one line for many that were left out for one reason."""
+
+    def reason(one: SkippedShown) -> tuple[str, str, str]:
+        return one.agent, one.tier, one.why
+
+    lines = []
+    for (agent, tier, why), group in groupby(sorted(skipped, key=reason), key=reason):
+        names = [one.scenario for one in group]
+        if len(names) >= MANY:
+            names = [f"{len(names)} scenarios, {names[0]} … {names[-1]}"]
+        for name in names:
+            lines += wrapped(f"skipped: {name} · {agent}/{tier}: {why}", then="  ")
+    return lines
+
+
+def plan_table(lines: Sequence[PlanLine]) -> str:
+    """Scenario, who runs it, reps to run, recorded."""
     rows = [
-        [shortened(safe(line.scenario), 38), safe(f"{line.agent}/{line.tier}"), line.run, f"{line.have} of {line.want}"]
-        for line in lines
+        (x.scenario, shortened(safe(f"{x.agent}/{x.tier}"), 28), str(x.run), f"{x.have} of {x.want}") for x in lines
     ]
-    return tabulate(rows, headers=["scenario", "agent/tier", "to run", "recorded"], tablefmt="simple")
+    return "\n".join(table(rows, ("scenario", "agent/tier", "to run", "recorded"), shrink=0))
 
 
 def reasons_text(lines: Sequence[PlanLine]) -> str:
@@ -63,28 +96,44 @@ def reasons_text(lines: Sequence[PlanLine]) -> str:
 
 def end_table(lines: Sequence[EndLine]) -> str:
     """Scenario, who ran it, verdicts, rate, ERRORs, and how it stands to its bar."""
-    from tabulate import tabulate
-
     rows = [
-        [
-            shortened(safe(line.scenario), 28),
-            shortened(safe(f"{line.agent}/{line.tier}"), 20),
+        (
+            line.scenario,
+            shortened(safe(f"{line.agent}/{line.tier}"), 28),
             f"{line.passes}/{line.valid}",
             shortened(line.strip, 8),
-            len(line.errors),
+            str(len(line.errors)),
             line.state,
-        ]
+        )
         for line in lines
     ]
-    return tabulate(rows, headers=["scenario", "agent/tier", "passed", "reps", "ERROR", ""], tablefmt="simple")
+    return "\n".join(table(rows, ("scenario", "agent/tier", "passed", "reps", "ERROR", "bar"), shrink=0))
 
 
-def next_step(lines: Sequence[EndLine]) -> str:
-    """The sentence that says what to do next."""
+def next_step(lines: Sequence[EndLine], *, first: bool) -> str:
+    """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with."""
     if any(line.valid < line.want for line in lines):
-        kinds = sorted({e for line in lines if line.valid < line.want for e in line.errors})
+        return "next: evalrepo show ID explains an ERROR; the same command tries again"
+    below = any(line.passes < line.needed for line in lines)
+    explain = "evalrepo show ID explains a cell, " if below else ""
+    if first:
+        return f"next: {explain}after a change, run again and evalrepo diff compares"
+    decide = "" if below else ", evalrepo gate decides"
+    return f"next: {explain}evalrepo diff compares with before{decide}"
+
+
+def answer(lines: Sequence[EndLine], code: int) -> str:
+    """The last line, as `diff` and `gate` have it: what the exit code means here."""
+    short = [line for line in lines if line.valid < line.want]
+    low = [line for line in lines if line.passes < line.needed and line not in short]
+    if short:
+        kinds = sorted({e for line in short for e in line.errors})
         why = f" ({', '.join(kinds)})" if kinds else ""
-        return f"ERRORs left cells without their reps{why}: evalrepo show ID explains; the same command tries again"
-    if any(line.passes < line.needed for line in lines):
-        return "cells are below their bar: evalrepo show ID explains one, evalrepo diff compares with before"
-    return "every cell is at its bar: evalrepo diff compares with before, evalrepo gate decides"
+        said = f"{_cells(short)} without all reps, by ERRORs{why}"
+    else:
+        said = f"{_cells(low)} below {'its' if len(low) == 1 else 'their'} bar" if low else "every cell is at its bar"
+    return f"run: {said} (exit {code})"
+
+
+def _cells(lines: Sequence[EndLine]) -> str:
+    return f"{counted(len(lines), 'cell')} {'is' if len(lines) == 1 else 'are'}"

@@ -6,14 +6,10 @@ checks) is switched off on the command line, which wins over every file. Clean f
 
 from __future__ import annotations
 
-import mmap
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from evalrepo.errors import GitError
 
@@ -72,7 +68,6 @@ HOOK = frozenset(
 )
 """`GIT_*` that git hands to a hook, for the hook's own read."""
 
-_FIRST_CHUNK, _MOST_IN_CHUNK, _CHUNK_BYTES = 512, 16384, 64_000_000
 _HINTS: tuple[tuple[str, str], ...] = (
     ("dubious ownership", "if you trust it: git config --global --add safe.directory PATH"),
     (".lock': File exists", "another git process is at work; try again when it has ended"),
@@ -140,33 +135,24 @@ class Git:
             raise _not_started(error, self.directory) from None
         return done.returncode, done.stdout, done.stderr
 
+    def start(self, *args: str, stdin: int, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        """Begin a command between open files, given as descriptors; whoever begins it waits for it."""
+        argv = [*self._argv, *args]
+        try:
+            return subprocess.Popen(argv, cwd=self.directory, env=self.env, stdin=stdin, stdout=stdout, stderr=stderr)
+        except (OSError, ValueError) as error:
+            raise _not_started(error, self.directory) from None
+
     def blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Blob id and content, in the order given (give tree order: git's delta cache likes it). GitError when missing.
 
-        Goes through unlinked files of about 64 MB, so that memory does not grow with the number of blobs.
+        Memory does not grow with the number of blobs, see `contents`.
         """
-        rest, size = iter(oids), _FIRST_CHUNK
-        while chunk := list(islice(rest, size)):
-            with _spool() as spool:
-                self._fill(spool, chunk)
-                total = spool.seek(0, os.SEEK_END)
-                if not total:
-                    raise GitError("git cat-file: no answer", hint="git fsck says what is broken")
-                with mmap.mmap(spool.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    yield from _slices(data, chunk)
-            size = max(16, min(_MOST_IN_CHUNK, _CHUNK_BYTES * len(chunk) // total))
+        from evalrepo.repository.contents import contents
 
-    def _fill(self, spool: IO[bytes], oids: list[str]) -> None:
-        argv = [*self._argv, "cat-file", "--batch", "--buffer"]
-        feed = "\n".join((*oids, "")).encode("ascii", "surrogateescape")
-        try:
-            done = subprocess.run(
-                argv, cwd=self.directory, env=self.env, input=feed, stdout=spool, stderr=subprocess.PIPE, check=False
-            )
-        except OSError as error:
-            raise _not_started(error, self.directory) from None
-        if done.returncode:
-            raise failure(("cat-file",), done.returncode, done.stderr)
+        for data, spans in contents(self, oids):
+            for oid, start, end in spans:
+                yield oid, data[start:end]
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int | None]:
         """Object id → bytes of its content, None when it is not there (or its file is broken)."""
@@ -177,29 +163,6 @@ class Git:
         out = self("cat-file", "--batch-check=%(objectsize)", "--buffer", stdin=feed)
         lines = out.decode("ascii").splitlines()
         return {oid: int(line) if line.isdigit() else None for oid, line in zip(asked, lines, strict=True)}
-
-
-def _spool() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("blobs"), "w+b")
-    return tempfile.TemporaryFile()
-
-
-def _slices(data: mmap.mmap, oids: list[str]) -> Iterator[tuple[str, bytes]]:
-    at = 0
-    for oid in oids:
-        end = data.find(b"\n", at)
-        head = data[at:end].split(b" ") if end >= 0 else []
-        if len(head) != 3 or head[1] != b"blob":
-            raise _no_blob(oid, b" ".join(head[1:2]).decode("ascii", "replace"))
-        start, size = end + 1, int(head[2])
-        yield oid, data[start : start + size]
-        at = start + size + 1
-
-
-def _no_blob(oid: str, what: str) -> GitError:
-    said = {"missing": "is missing or broken in the object store", "": "could not be read"}
-    return GitError(f"object {oid} {said.get(what, f'is a {what}, not a file')}", hint="git fsck says what is broken")
 
 
 def _not_started(error: OSError | ValueError, directory: Path) -> GitError:

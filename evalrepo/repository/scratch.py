@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -34,8 +35,7 @@ class Scratch:
         """Remove the directory; again does nothing. A forked child removes nothing."""
         if self._lock < 0 or os.getpid() != self._owner:
             return
-        shutil.rmtree(self.path, ignore_errors=True)
-        Path(self._name).unlink(missing_ok=True)
+        _remove(self.path, Path(self._name))
         os.close(self._lock)
         self._lock = -1
 
@@ -63,6 +63,14 @@ def _leased(base: Path) -> tuple[int, str]:
         os.close(lock)
 
 
+def _remove(directory: Path, lock: Path) -> None:
+    """The lock file goes last: while something cannot be removed, the next sweep tries again."""
+    shutil.rmtree(directory, ignore_errors=True)
+    if not directory.exists():
+        with suppress(OSError):
+            lock.unlink()
+
+
 def sweep(base: Path) -> None:
     """Remove the directories whose owner is dead."""
     for lock in base.glob("*.lock"):
@@ -72,8 +80,7 @@ def sweep(base: Path) -> None:
             continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
-            lock.unlink(missing_ok=True)
+            _remove(lock.with_suffix(""), lock)
         except OSError:
             pass
         finally:

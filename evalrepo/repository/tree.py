@@ -16,7 +16,7 @@ from evalrepo.records import globs
 from evalrepo.repository.objects import GITLINK, TREE, Entry, object_id, tree_id
 from evalrepo.repository.runner import Git
 
-__all__ = ["CommitTree", "Entry", "IndexTree", "Tree", "unusable"]
+__all__ = ["CommitTree", "Entry", "IndexTree", "Tree", "uncollected", "unusable"]
 
 _WIDTH = {"sha1": 40, "sha256": 64}
 _new = tuple.__new__
@@ -93,7 +93,7 @@ class Tree(ABC):
         with self._lock:
             if self._all is None:
                 found = self._list()
-                with _uncollected():
+                with uncollected():
                     self._parts = _grouped(found)
                 self._all = found
             return self._all
@@ -120,6 +120,10 @@ class Tree(ABC):
             part = self._part(clean.partition("/")[0])
             found |= part.below(clean) if part else {}
         return _ordered(found) if len(roots) > 1 else found
+
+    def regular(self, *roots: str, suffix: str) -> list[tuple[str, str]]:
+        """Path and blob id of the regular files below these directories, in git's order; nothing is kept of it."""
+        return [(p, e.oid) for p, e in self.under(*roots).items() if p.endswith(suffix) and e.mode.startswith("100")]
 
     def match(self, *patterns: str) -> dict[str, Entry]:
         """Files that fit one of the patterns (see `globs`), in git's byte order."""
@@ -175,6 +179,12 @@ class CommitTree(Tree):
             self._parts[top] = _Part(rows(out))
         return self._parts.get(top)
 
+    def regular(self, *roots: str, suffix: str) -> list[tuple[str, str]]:
+        """Path and blob id of the regular files below these directories, in git's order; nothing is kept of it."""
+        start = 12 + _WIDTH[self.object_format]
+        listed = _lines(self.git("ls-tree", "-r", "-z", "--full-tree", self._id, "--", *roots)) if roots else ()
+        return [(x[start + 1 :], x[12:start]) for x in listed if x.endswith(suffix) and x.startswith("100")]
+
     def children(self, directory: str = "") -> dict[str, Entry]:
         """Name → entry of what stands directly in a directory."""
         inside = directory.strip("/")
@@ -201,7 +211,7 @@ class IndexTree(Tree):
         staged: dict[str, Entry] = {}
         unmerged: list[str] = []
         end = 7 + _WIDTH[self.object_format]
-        with _uncollected():
+        with uncollected():
             for line in _lines(self._git("ls-files", "-s", "-z")):  # MODE OID STAGE TAB PATH
                 path = line[end + 3 :]
                 staged[path] = _new(Entry, (line[:6], line[7:end]))
@@ -250,7 +260,7 @@ class IndexTree(Tree):
 def rows(out: bytes) -> dict[str, Entry]:
     """The answer of `git ls-tree -z` (`MODE TYPE OID TAB PATH`), path → entry, in its order."""
     width = out.find(b"\t") - (14 if out.startswith(b"160000") else 12)
-    with _uncollected():
+    with uncollected():
         return {
             line[start + width + 1 :]: _new(Entry, (line[:6], line[start : start + width]))
             for line in _lines(out)
@@ -265,7 +275,7 @@ def _lines(out: bytes) -> list[str]:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """No garbage collection while many small objects are made: none of them is garbage, and it doubles the time."""
     before = gc.isenabled()
     gc.disable()

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.records.row import BadRecord, Head, Row, head
-from evalrepo.results.rows import FOLDER, RUNS, Rows, sliced
+from evalrepo.repository.tree import uncollected
+from evalrepo.results.rows import FOLDER, OPEN, RUNS, Cell, Rows, sliced
 from evalrepo.results.shelf import Shelf
 from evalrepo.results.table import Builder, Table
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from evalrepo.records.record import Record
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.runner import Git
-    from evalrepo.repository.tree import Entry, Tree
+    from evalrepo.repository.tree import Tree
 
 RUN_RECORDS = "results"
 """Folder of a run ref's tree that holds its records, as result files."""
@@ -43,9 +44,11 @@ _LINES = re.compile(
     + _HEX
     + rb', "instrument": '
     + _HEX
+    + rb'[^\n]*\n(?:"(?!start")[^\n]*\n)*"start": "([0-9TZ:.+-]+)",\n'
 )
-_START = re.compile(rb'\n"start": "([0-9TZ:.+-]+)",\n')
 _TREE_MODES = frozenset({"040000", "40000"})
+_FOLDERS_NAMED = 500
+"""Above, all folders are listed: a command line has an end."""
 
 
 @dataclass(slots=True)
@@ -67,7 +70,7 @@ def rows(repo: Repository, trees: Sequence[Tree], *, refs: bool = True) -> Rows:
     """The union of the results in these trees and, with `refs`, in every run ref at hand. Never fails for bad data."""
     shelf = Shelf(repo.home)
     git = _git_of(repo, trees)
-    with _no_gc():
+    with uncollected():
         tables: dict[tuple[str, str], Table | _Listing] = {}
         for tree in trees:
             _tree_tables(shelf, tree, tables)
@@ -87,44 +90,42 @@ def _git_of(repo: Repository, trees: Sequence[Tree]) -> Git:
     return next((tree.git for tree in trees if tree.commit is None), repo.git)
 
 
-@contextmanager
-def _no_gc() -> Iterator[None]:
-    """Many new objects and no cycles: the collector would only look at them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def _tree_tables(shelf: Shelf, tree: Tree, tables: dict[tuple[str, str], Table | _Listing]) -> None:
     loose: list[tuple[str, str]] = []
+    fresh: dict[str, _Listing] = {}
     for name, entry in tree.children(FOLDER).items():
         place = (f"{FOLDER}/{name}/", entry.oid)
         if entry.mode not in _TREE_MODES:
-            loose += _usable({name: entry})
+            loose += _usable([(name, entry.oid)] if entry.mode.startswith("100") else [])
         elif place not in tables:
             family = re.sub(r"[^A-Za-z0-9_-]", "_", name) or "_"
-            tables[place] = shelf.get(family, entry.oid) or _Listing(place[0], family, entry.oid, _month(tree, name))
+            table = shelf.get(family, entry.oid)
+            if table is None:
+                fresh[name] = _Listing(place[0], family, entry.oid, [])
+            tables[place] = table or fresh[name]
+    _list(tree, fresh)
     if loose:
         key = _sha256(loose)
         tables[f"{FOLDER}/", key] = shelf.get("loose", key) or _Listing(f"{FOLDER}/", "loose", key, loose)
 
 
-def _month(tree: Tree, name: str) -> list[tuple[str, str]]:
-    root = f"{FOLDER}/{name}"
-    return _usable({path[len(root) + 1 :]: entry for path, entry in tree.under(root).items()})
+def _list(tree: Tree, folders: Mapping[str, _Listing]) -> None:
+    """Fill the listings of these folders, by one call of git for all of them."""
+    if not folders:
+        return
+    few = len(folders) <= _FOLDERS_NAMED
+    roots = [f"{FOLDER}/{name}" for name in folders] if few else [FOLDER]
+    start = len(FOLDER) + 1
+    into = {name: listing.files for name, listing in folders.items()}
+    for path, oid in _usable(tree.regular(*roots, suffix=".md")):
+        name, _, inside = path[start:].partition("/")
+        if name in into:
+            into[name].append((inside, oid))
 
 
-def _usable(files: Mapping[str, Entry]) -> list[tuple[str, str]]:
-    """Regular files that may hold a record: markdown that is no note."""
-    return [
-        (path, entry.oid)
-        for path, entry in files.items()
-        if path.endswith(".md") and not path.endswith(".notes.md") and entry.mode.startswith("100")
-    ]
+def _usable(files: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Files that may hold a record: markdown that is no note."""
+    return [(path, oid) for path, oid in files if path.endswith(".md") and not path.endswith(".notes.md")]
 
 
 def _sha256(pairs: Iterable[tuple[str, str]]) -> str:
@@ -159,7 +160,8 @@ def _run_files(repo: Repository, ref: str, commit: str) -> list[tuple[str, str]]
     from evalrepo.repository.tree import rows as listed
 
     files = listed(repo.git("ls-tree", "-r", "-z", "--full-tree", commit, "--", RUN_RECORDS))
-    return [(f"{ref}:{path}", oid) for path, oid in _usable(files)]
+    regular = [(path, entry.oid) for path, entry in files.items() if entry.mode.startswith("100")]
+    return [(f"{ref}:{path}", oid) for path, oid in _usable(regular)]
 
 
 def _read(git: Git, shelf: Shelf, tables: dict[tuple[str, str], Table | _Listing]) -> None:
@@ -173,8 +175,7 @@ def _read(git: Git, shelf: Shelf, tables: dict[tuple[str, str], Table | _Listing
         if isinstance(table, Table):
             known |= {oid: table.head(i) for i, oid in enumerate(table.oid)}
     fresh = dict.fromkeys(oid for _, listing in listings for _, oid in listing.files if oid not in known)
-    for oid, data in git.blobs(fresh) if fresh else ():
-        known[oid] = _found(data)
+    known |= _heads(git, fresh)
     for place, listing in listings:
         table = _table(listing, known)
         tables[place] = table
@@ -206,33 +207,47 @@ def _complete(listing: _Listing, known: Mapping[str, Found]) -> Iterator[tuple[s
         at += count
 
 
+def _heads(git: Git, oids: Iterable[str]) -> dict[str, Found]:
+    """Blob id → what it holds."""
+    from evalrepo.repository.contents import contents
+
+    out: dict[str, Found] = {}
+    pairs: dict[bytes, tuple[Cell, Cell]] = {}
+    for data, spans in contents(git, oids):
+        for oid, start, end in spans:
+            head = _by_lines(data, start, end, pairs)
+            out[oid] = head if head is not None else _found(data[start:end])
+    return out
+
+
+def _by_lines(data: bytes | mmap, start: int, end: int, pairs: dict[bytes, tuple[Cell, Cell]]) -> Head | None:
+    """The head of a record by the lines that `formats.result.dump` writes, where they are exactly these.
+
+    A JSON string holds no line feed, so a line that begins with a key is that key. What else is wrong with such a
+    record is said when it is read for its reps, and by lint. `pairs` remembers cell and key by the lines themselves.
+    """
+    at = data.rfind(OPEN, start, end)
+    lines = _LINES.match(data, at + len(OPEN), end) if at >= 0 else None
+    if lines is None:
+        return None
+    same = data[at : lines.end(6)]
+    pair = pairs.get(same)
+    if pair is None:
+        words = b"\n".join(lines.group(1, 2, 3, 4, 5, 6)).decode("ascii").split("\n")
+        pair = pairs[same] = ((words[0], words[1], words[2]), (words[3], words[4], words[5]))
+    return Head(*pair, lines[7].decode("ascii"))
+
+
 def _found(data: bytes) -> Found:
+    """By reading all of the record's JSON."""
     try:
-        return _head(sliced(data))
+        return head(json.loads(sliced(data)))
     except LookupError:
         return None
     except BadRecord as wrong:
         return ("RES004", str(wrong))
     except (ValueError, RecursionError):
         return ("RES002", "the record is not JSON")
-
-
-def _head(block: bytes) -> Head:
-    """The head of a record's JSON: by the lines that `formats.result.dump` writes, or else by reading all of it.
-
-    A JSON string holds no line feed, so a line that begins with a key is that key. What else is wrong with such a
-    record is said when it is read for its reps, and by lint.
-    """
-    lines = _LINES.match(block)
-    start = _START.search(block, lines.end()) if lines else None
-    if lines is None or start is None:
-        return head(json.loads(block))
-    scenario, agent, tier, subject, stimulus, instrument = lines.groups()
-    return Head(
-        (scenario.decode("ascii"), agent.decode("ascii"), tier.decode("ascii")),
-        (subject.decode("ascii"), stimulus.decode("ascii"), instrument.decode("ascii")),
-        start[1].decode("ascii"),
-    )
 
 
 def parts(git: Git, wanted: Iterable[Row]) -> dict[str, dict[str, dict[str, str]]]:

@@ -21,17 +21,17 @@ RUNS = "refs/evalrepo/runs/"
 Cell = tuple[str, str, str]
 """Scenario, agent, tier."""
 
-_OPEN, _CLOSE = b"```json evalrepo-record\n", b"\n```"
+OPEN, _CLOSE = b"```json evalrepo-record\n", b"\n```"
 
 
 def sliced(data: bytes) -> bytes:
     """The JSON in the last fence of a result file, as `formats.result` writes it. LookupError when there is none."""
-    start = data.rfind(_OPEN)
+    start = data.rfind(OPEN)
     if start < 0:
         if b"\r\n" in data:
             return sliced(data.replace(b"\r\n", b"\n"))
         raise LookupError
-    start += len(_OPEN)
+    start += len(OPEN)
     end = data.find(_CLOSE, start)
     return data[start : end if end >= 0 else len(data)]
 

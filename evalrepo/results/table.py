@@ -59,17 +59,22 @@ class Builder:
     def add(self, head: Head, oid: str, path: str) -> None:
         """Append a record."""
         table = self.table
-        table.cell.append(_number(self._cells, table.cells, head.cell))
-        table.key.append(_number(self._keys, table.keys, head.key))
+        cell = self._cells.get(head.cell)
+        if cell is None:
+            cell = _number(self._cells, table.cells, head.cell)
+        key = self._keys.get(head.key)
+        if key is None:
+            key = _number(self._keys, table.keys, head.key)
+        table.cell.append(cell)
+        table.key.append(key)
         table.start.append(head.start)
         table.oid.append(oid)
         table.path.append(path)
 
 
 def _number(known: dict[Any, int], values: list[Any], value: Any) -> int:
-    if value not in known:
-        known[value] = len(values)
-        values.append(value)
+    known[value] = len(values)
+    values.append(value)
     return known[value]
 
 

@@ -16,23 +16,28 @@ ONE = 256_000
 """Bytes of a changed file that is kept."""
 ALL = 2_000_000
 """Bytes of all changed files of a rep that are kept."""
+MOST = 500
+"""Changed files of a rep that are kept: each is an object of its own in git."""
 
 
 def artefacts(view: View, redactor: Redactor) -> dict[str, bytes]:
     """`outcome.json` and `files/PATH`, redacted; nothing when the agent changed nothing and no fault fired.
 
-    A file that is too large, cannot be read, or still matches a redaction rule is named in `outcome.json` alone.
+    A file that is too large, one too many, cannot be read, or still matches a redaction rule is named in
+    `outcome.json` alone.
     """
     moved = changed(view.before, view.after, view.litter)
     if not moved.paths and not any(view.fired.values()):
         return {}
     out: dict[str, bytes] = {}
-    for path in (*moved.added, *moved.modified):
-        data = _content(view, path, ALL - sum(map(len, out.values())))
+    room = ALL
+    for path in (*moved.modified, *moved.added):
+        data = _content(view, path, room) if len(out) < MOST else None
         if data is not None:
             clean, _ = redactor.redact(data)
             if redactor.refuse(clean) is None:
                 out[f"files/{path}"] = clean
+                room -= len(clean)
     about = outcome(view) | {"kept": sorted(out)}
     clean, _ = redactor.redact(json.dumps(about, sort_keys=True).encode())
     return {"outcome.json": clean, **out}

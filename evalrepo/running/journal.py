@@ -88,7 +88,7 @@ class Journal:
         except BaseException:
             os.close(lock)
             raise
-        return cls(path, lock, (len(found.rows), found.seals[-1] if found.seals else ""), found.segments)
+        return cls(path, lock, (len(found.bodies), found.seals[-1] if found.seals else ""), found.segments)
 
     def read(self) -> Story | None:
         """What the journal says by now, from the medium; None when it has no header."""

@@ -78,7 +78,7 @@ def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | 
     if story is None or not story.starts:
         journal.retire()
         return Landed(journal.run, "", "", "", {})
-    sound = _Sound(repo, trusting=not journal.adopted)
+    sound = _Sound(repo, trusting=not journal.adopted and _all_there(repo, story))
     texts, records = _results(repo, story, sound)
     if story.landed is not None:
         journal.retire()
@@ -89,6 +89,12 @@ def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | 
     journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
     journal.retire()
     return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, tuple(sound.notes))
+
+
+def _all_there(repo: Repository, story: Story) -> bool:
+    """Whether git has what the reps left: a `git gc --prune=now` removes what no reference holds yet."""
+    named = [oid for files in story.files.values() for oid in files.values()]
+    return None not in repo.git.sizes(named).values()
 
 
 class _Sound:
@@ -157,20 +163,23 @@ def _results(repo: Repository, story: Story, sound: _Sound) -> tuple[dict[str, b
     cells = sorted({key.cell for key in story.starts})
     sound.files(story)
     made: dict[str, bytes] = {}
+    records: dict[str, Record] = {}
 
     def make(first: int, previous: str) -> tuple[str, str]:
         made.clear()
+        records.clear()
         for number, cell in enumerate(cells):
             record = _record(story, cell, sound, first + number, previous)
-            data = result.dump(record).encode()
-            made[result.file_name(record)] = data
+            data = result.encoded(record)
+            path = result.file_name(record)
+            made[path], records[path] = data, result.sealed(record)
             previous = sha256(data).hexdigest()
         entries = {path: Entry("100644", oid) for path, oid in store(repo, made).items()}
         return repo.write_tree(entries), previous
 
     assigned = assign(repo.home, story.header.run, len(cells), make)
     texts = made or _again(repo, assigned, make, made)
-    return texts, {path: result.load(data, path) for path, data in texts.items()}
+    return texts, records or {path: result.load(data, path) for path, data in texts.items()}
 
 
 def _again(repo: Repository, assigned: Assigned, make: Any, made: dict[str, bytes]) -> dict[str, bytes]:

@@ -15,12 +15,17 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The good lines: rows, the seal of each, bytes they take, and whether a torn end was dropped."""
+    """The good lines: the JSON of each, its seal, bytes they take, and whether a torn end was dropped."""
 
-    rows: tuple[Row, ...]
+    bodies: tuple[bytes, ...]
     seals: tuple[str, ...]
     size: int
     torn: bool
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Every line as an object."""
+        return tuple(map(json.loads, self.bodies))
 
 
 def seal(before: str, row: Mapping[str, Any]) -> tuple[bytes, str]:
@@ -34,20 +39,20 @@ def read(data: bytes, name: str, before: str = "", *, first: int = 1) -> Lines:
     """Every line up to a torn or NUL end. A bad line elsewhere raises HarnessError with `name` and the line number
     (`first` is the number of the first line in `data`).
     """
-    rows: list[Row] = []
+    bodies: list[bytes] = []
     seals: list[str] = []
     at = 0
     while at < len(data):
         end = data.find(b"\n", at)
-        row = _row(data[at:end], before) if end >= 0 else None
-        if row is None:
-            _must_be_torn(data[at:], f"{name}:{first + len(rows)}")
-            return Lines(tuple(rows), tuple(seals), at, torn=True)
-        before = row.pop("chain")
-        rows.append(row)
+        found = _opened(data[at:end], before) if end >= 0 else None
+        if found is None:
+            _must_be_torn(data[at:], f"{name}:{first + len(bodies)}")
+            return Lines(tuple(bodies), tuple(seals), at, torn=True)
+        body, before = found
+        bodies.append(body)
         seals.append(before)
         at = end + 1
-    return Lines(tuple(rows), tuple(seals), at, torn=False)
+    return Lines(tuple(bodies), tuple(seals), at, torn=False)
 
 
 def _mark(before: str, body: bytes) -> str:
@@ -57,12 +62,11 @@ def _mark(before: str, body: bytes) -> str:
 TAIL = len(b',"chain":"0123456789abcdef"}')
 
 
-def _row(line: bytes, before: str) -> Row | None:
-    body, tail = line[:-TAIL] + b"}", line[-TAIL:]
-    if tail != f',"chain":"{_mark(before, body)}"}}'.encode():
-        return None
-    row: Row = json.loads(line)
-    return row
+def _opened(line: bytes, before: str) -> tuple[bytes, str] | None:
+    """The JSON of a line, and its seal."""
+    body = line[:-TAIL] + b"}"
+    mark = _mark(before, body)
+    return (body, mark) if line[-TAIL:] == f',"chain":"{mark}"}}'.encode() else None
 
 
 def _must_be_torn(rest: bytes, place: str) -> None:

@@ -76,9 +76,9 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A journal's good lines; `seals[i]` closes `rows[i]`, `segments` counts the files they came from."""
+    """The JSON of a journal's good lines; `seals[i]` closes `bodies[i]`, `segments` counts the files they came from."""
 
-    rows: tuple[lines.Row, ...]
+    bodies: list[bytes]
     seals: tuple[str, ...]
     segments: int
     torn: bool
@@ -94,12 +94,12 @@ def read(path: Path) -> Read:
     data = _bytes(path)
     _known_version(data, path)
     first = lines.read(data, str(path))
-    rows, seals, torn = list(first.rows), list(first.seals), first.torn
+    bodies, seals, torn = list(first.bodies), list(first.seals), first.torn
     number = 1
     while (segment := segment_path(path, number)).exists():
-        torn = _append_segment(segment, rows, seals) or torn
+        torn = _append_segment(segment, bodies, seals) or torn
         number += 1
-    return Read(tuple(rows), tuple(seals), number, torn)
+    return Read(bodies, tuple(seals), number, torn)
 
 
 def _bytes(path: Path) -> bytes:
@@ -121,19 +121,20 @@ def _known_version(data: bytes, path: Path) -> None:
         )
 
 
-def _append_segment(path: Path, rows: list[lines.Row], seals: list[str]) -> bool:
+def _append_segment(path: Path, bodies: list[bytes], seals: list[str]) -> bool:
     """Add a later segment's lines; a line above it that was never acknowledged gives way. Says whether it is torn."""
     data = _bytes(path)
     end = data.find(b"\n") + 1
     head = lines.read(data[:end] if end else data, str(path), "segment")
-    if not head.rows:
+    if not head.bodies:
         return True
-    after, before = head.rows[0]["after"], head.rows[0]["before"]
-    if not len(rows) - 1 <= after <= len(rows) or (seals[after - 1] if after else "") != before:
+    told = head.rows[0]
+    after, before = told["after"], told["before"]
+    if not len(bodies) - 1 <= after <= len(bodies) or (seals[after - 1] if after else "") != before:
         raise HarnessError(f"{path}:1: this segment does not follow the one before it")
-    del rows[after:], seals[after:]
+    del bodies[after:], seals[after:]
     body = lines.read(data[end:], str(path), before, first=2)
-    rows += body.rows
+    bodies += body.bodies
     seals += body.seals
     return body.torn
 
@@ -164,17 +165,21 @@ def _header(row: Mapping[str, Any]) -> Header:
 
 
 def fold(found: Read, path: Path) -> Story | None:
-    """What the lines say; None when not even the header was acknowledged.
+    """What the lines say; None when not even the header was acknowledged. Takes the lines out of `found`: a thousand
+    reps are not held twice.
 
     Raises HarnessError with file and line for lines that contradict each other.
     """
-    if not found.rows:
+    if not found.bodies:
         return None
     number = 1
+    found.bodies.reverse()
     try:
-        story = Story(_header(found.rows[0]), found.rows[0]["clock"])
-        for row in found.rows[1:]:
+        first = json.loads(found.bodies.pop())
+        story = Story(_header(first), first["clock"])
+        while found.bodies:
             number += 1
+            row = json.loads(found.bodies.pop())
             _APPLY[row["line"]](story, row)
     except (KeyError, TypeError, ValueError) as error:
         why = f"an unknown line: {error}" if isinstance(error, KeyError) else str(error).splitlines()[0]

@@ -81,17 +81,18 @@ class Sandbox:
 
 
 def base_directory(world: World) -> Path:
-    """A new directory, ours alone, for the sandboxes of one run: in TMPDIR, in roomy memory, or in the system's place.
+    """Where a new directory for the sandboxes of one run goes: in TMPDIR, in roomy memory, or in the system's place.
 
-    A copy in memory costs a tenth of one on a disk whose directories were used before.
+    It is not made here: whoever makes it says first that it is theirs. A copy in memory costs a tenth of one on a
+    disk whose directories were used before.
     """
     given = world.environ.get("TMPDIR", "")
     memory = Path("/dev/shm")  # noqa: S108
     parent = Path(given) if given else memory if _roomy(memory) else Path(tempfile.gettempdir())
-    try:
-        return Path(tempfile.mkdtemp(prefix="dev", dir=parent)).resolve()
-    except OSError as error:
-        raise HarnessError(f"{parent}: no sandboxes can be made here: {error.strerror}", hint="set TMPDIR") from None
+    if not os.access(parent, os.W_OK):
+        why = "it cannot be written" if parent.is_dir() else "there is no such directory"
+        raise HarnessError(f"{parent}: no sandboxes can be made here: {why}", hint="set TMPDIR")
+    return parent.resolve() / f"dev{world.random(6).hex()}"
 
 
 def _roomy(place: Path) -> bool:

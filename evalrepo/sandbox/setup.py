@@ -70,7 +70,8 @@ def _judge(step: SetupStep, ended: processes.Ended) -> None:
     if ended.code != 0:
         said = snapshot.read_file(ended.output.parent, ended.output.name, 1 << 30)[-_TAIL:]
         how = f"exit code {ended.code}" if ended.code is not None else f"signal {ended.signal}"
-        raise SetupError(f"setup step {step.run!r} failed with {how}: {said.decode(errors='replace').strip()}")
+        text = said.decode(errors="replace").strip() or "it printed nothing"
+        raise SetupError(f"setup step {step.run!r} failed with {how}: {text}")
 
 
 def _created(box: Sandbox, steps: Sequence[SetupStep]) -> None:

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evalrepo.records.outcome import FileState, Manifest
+from evalrepo.sandbox.trees import DEPTH
 
 HASH_CAP = 256 << 20
 """Bytes above which a file is listed and not read."""
-DEPTH = 200
-"""Levels above which a directory is listed as special and not read."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SPECIAL = FileState("special", 0, "")
 
@@ -23,8 +22,8 @@ _SPECIAL = FileState("special", 0, "")
 def manifest(root: Path, cap: int = HASH_CAP) -> Manifest:
     """What is below `root`, without its `.git`, sorted by path. Empty directories do not count.
 
-    What is no file and no link, cannot be listed, or lies too deep is "special"; a file that cannot be read or is
-    larger than `cap` bytes keeps its mode and size and has no hash.
+    What is no file and no link, cannot be listed, or lies deeper than `DEPTH` levels is "special"; a file that cannot
+    be read or is larger than `cap` bytes keeps its mode and size and has no hash.
     """
     found: dict[str, FileState] = {}
     with _directory(root) as top:

@@ -1,4 +1,3 @@
-
 """The three seed systems' checks, said in our kinds, against small transcripts both ways."""
 
 from __future__ import annotations

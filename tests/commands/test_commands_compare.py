@@ -208,7 +208,7 @@ def test_show_explains_a_record_by_scenario_alias_run_and_path(once: Repo):
     assert "3 of 3 passed, 0 ERROR · at its bar (2 of 3)" in text
     assert "A looks: pass" in text
     path = record["reps"][0]["transcript"]["path"]
-    assert f"git show refs/evalrepo/runs/{record['run']}:{path}" in text.replace(" \\\n      ", " ")
+    assert f"git show refs/evalrepo/runs/{record['run']}:{path}" in text.replace("\\\n", "")
     file = next(Path(once.path, "AgentsReport").rglob("*.md")).relative_to(once.path)
     for word in ("S1-typo", record["run"], str(file), file.name):
         assert once.json("show", word)["records"][0]["run"] == record["run"]
@@ -231,7 +231,7 @@ def test_status_says_fresh_partly_stale_and_missing(repo: Repo):
     repo.write({GUIDE_FILE: "changed\n"})
     text = repo.run("status")
     assert "stale" in text
-    assert "evalrepo run would run 3 reps in 1 of 1 cells" in text
+    assert "evalrepo run would run 3 reps in 1 of 1 cell" in text
 
 
 def test_a_note_stands_beside_the_result_and_changes_nothing_else(once: Repo):

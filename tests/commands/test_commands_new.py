@@ -151,6 +151,7 @@ def test_a_prompt_set_has_no_twin_written_for_it(repo):
 def test_json_says_what_the_text_says(repo):
     made = repo.json("new", "S8")
     assert made == {
+        "schema": 1,
         "path": "scenarios/S8.yaml",
         "notes": [],
         "next": ["evalrepo lint", "evalrepo selftest S8", "evalrepo run S8"],

@@ -156,7 +156,7 @@ def test_single_paths_are_frozen_and_stay_so_when_the_whole_is_frozen(repo: Repo
         (["thaw", "docs/page.md", "--why", "x"], "docs/page.md is not frozen"),
         (["thaw", R1, "--why", " "], "needs a reason"),
         (["thaw", "../x", "--why", "x"], "inside the repository"),
-        (["freeze", "nowhere.txt"], "nowhere.txt is not in the index"),
+        (["freeze", "nowhere.txt"], "there is no nowhere.txt"),
         (["verify", "--staged", "--rev", "HEAD"], "two different things"),
         (["verify", "--rev", "nowhere"], "nowhere"),
     ],

@@ -66,6 +66,7 @@ TRAPS = {
     "template": ("a: {{ var }}\n", "YML017", (1, 5), '"{{'),
     "template and text": ("a: {{ var }} b\n", "YML017", (1, 5), '"{{'),
     "colon": ("prompt: Fix: the bug\n", "YML018", (1, 12), "quotes"),
+    "colon in braces": ("a: [{prompt: Fix: the bug}]\n", "YML018", (1, 17), "quotes"),
     "colon in a list": ("- prompt: Fix: the bug\n", "YML018", (1, 14), "quotes"),
 }
 

@@ -372,3 +372,17 @@ def test_capture_refuses_what_takes_too_long_says_too_much_or_is_missing(tmp_pat
 @given(data=st.binary(max_size=5000))
 def test_any_bytes_pass_through_capture_unchanged(tmp_path, data):
     assert capture(["cat"], cwd=tmp_path, env=ENV, stdin=data) == (0, data, b"")
+
+
+def test_programs_that_threads_start_at_once_do_not_end_each_other(tmp_path):
+    codes = []
+
+    def work() -> None:
+        codes.extend(capture(["/bin/true"], cwd=tmp_path, env=ENV)[0] for _ in range(60))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * 240

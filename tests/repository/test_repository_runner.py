@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
 import stat
+from pathlib import Path
 
 import pytest
 
 from evalrepo.errors import GitError
+from evalrepo.repository import contents as many
 from evalrepo.repository import runner
 from evalrepo.repository.runner import Git, scrubbed
 
@@ -60,14 +63,27 @@ def test_a_name_that_no_program_can_be_given_is_an_error(lab, name):
 
 
 def test_blobs_come_in_the_order_given_with_repetitions_and_in_chunks(lab, monkeypatch):
-    monkeypatch.setattr(runner, "_FIRST_CHUNK", 2)
-    monkeypatch.setattr(runner, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(many, "_FIRST_CHUNK", 2)
+    monkeypatch.setattr(many, "_CHUNK_BYTES", 1)
     git = Git(lab.top, lab.env)
     contents = [b"", b"\n", b"x blob 3\nabc", b"\0\xff" * 1000, *(str(n).encode() for n in range(40))]
     oids = [git("hash-object", "-w", "--stdin", stdin=data).decode().strip() for data in contents]
     order = [*oids, oids[0], oids[3]]
     assert list(git.blobs(order)) == list(zip(order, [*contents, contents[0], contents[3]], strict=True))
     assert list(git.blobs([])) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc")
+def test_blobs_that_nobody_asks_for_any_more_leave_no_git_and_no_file_behind(lab, monkeypatch):
+    monkeypatch.setattr(many, "_FIRST_CHUNK", 1)
+    git = Git(lab.top, lab.env)
+    oids = [git("hash-object", "-w", "--stdin", stdin=data).decode().strip() for data in (b"a", b"b", b"c", b"d")]
+    before = set(os.listdir("/proc/self/fd"))
+    found = git.blobs(oids)
+    assert next(found) == (oids[0], b"a")
+    assert len(os.listdir("/proc/self/fd")) > len(before)
+    found.close()
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_blob_that_is_missing_broken_or_no_blob_is_an_error(lab):

@@ -18,7 +18,7 @@ from evalrepo.records.record import BarRecord, CheckResult, Digests, Outcome, Re
 from evalrepo.records.row import BadRecord, from_record, head, pack, unpack
 from evalrepo.repository.repo import Repository
 from evalrepo.results import parts, records, rows
-from evalrepo.results.reading import _head
+from evalrepo.results.reading import _by_lines, _found
 from evalrepo.results.rows import sliced
 from evalrepo.results.table import Builder, dump, load
 from evalrepo.world import World
@@ -228,8 +228,31 @@ def test_a_row_says_what_the_strict_record_says(file: Path):
 def test_the_head_by_lines_is_the_head_by_json(file: Path):
     data = file.read_bytes()
     assert json.loads(sliced(data)) == result.load_json(data)
-    assert _head(sliced(data)) == head(result.load_json(data))
-    assert _head(json.dumps(result.load_json(data), indent=1).encode()) == head(result.load_json(data))
+    assert _by_lines(b"x" + data + b"y", 1, 1 + len(data), {}) == _found(data) == head(result.load_json(data))
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.md")), ids=lambda p: p.stem)
+def test_a_record_in_other_lines_is_read_as_json(file: Path):
+    data = file.read_bytes()
+    for indent in (None, 1):
+        other = data.replace(sliced(data), json.dumps(result.load_json(data), indent=indent).encode())
+        assert _by_lines(other, 0, len(other), {}) is None
+        assert _found(other) == _found(data)
+
+
+def test_lines_beyond_the_end_of_a_record_are_not_its_own():
+    data = result.dump(make("run00001")).encode()
+    start = b'"start": "2026'
+    assert _by_lines(data, 0, data.index(start), {}) is None
+    torn = data.replace(start, b"```\n" + start)
+    assert _by_lines(torn, 0, len(torn), {}) is None
+    assert _found(torn) == ("RES002", "the record is not JSON")
+
+
+def test_of_two_fences_the_last_is_the_record():
+    data = result.dump(make("run00001")).encode()
+    two = result.dump(make("run00002", scenario="S2")).encode() + data
+    assert _by_lines(two, 0, len(two), {}) == _found(two) == _found(data)
 
 
 def test_a_table_is_what_was_dumped():

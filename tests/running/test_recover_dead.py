@@ -337,7 +337,6 @@ def test_sandboxes_and_agents_that_outlived_their_run_are_ended(yard: Yard, tmp_
 
 def test_a_directory_that_a_living_process_holds_is_left(yard: Yard, tmp_path: Path):
     box = tmp_path / "box"
-    box.mkdir()
     with leased(yard.repo().home, box):
         recover(yard.repo(), yard.world())
         assert box.exists()

@@ -61,6 +61,7 @@ def isolation(eval_repo) -> Isolation:
 @pytest.fixture
 def base() -> Iterator[Path]:
     place = base_directory(make_world(TMPDIR=""))
+    place.mkdir()
     yield place
     trees.remove(place)
 

@@ -156,7 +156,7 @@ def test_ids_aliases_sets_and_globs_choose(patterns, reserve, wanted):
     [
         ("S2", "S2-x, S2-y", "whole id"),
         ("S1-not", "S1-not", "did you mean S1-note?"),
-        ("S1-r", "run-set", "--reserve"),
+        ("S1-r", "run-set", "it is in the reserve"),
         ("X*", "X*", "evalrepo list"),
         ("set/c", "set/c", "did you mean set/"),
     ],
