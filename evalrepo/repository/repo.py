@@ -192,11 +192,11 @@ class Repository:
         """Store bytes; the blob's id. On disk when it returns."""
         return self.objects.blob(data)
 
-    def blob_writer(self) -> BlobWriter:
-        """The same as `write_blob` for many blobs and threads, without a process for each."""
+    def blob_writer(self, held: Path) -> BlobWriter:
+        """The same as `write_blob` for many blobs and threads, without a process for each; see `writer`."""
         from evalrepo.repository.writer import BlobWriter
 
-        return BlobWriter(self.objects)
+        return BlobWriter(self.objects, held)
 
     def write_tree(self, entries: Mapping[str, Entry], *, base: str | None = None) -> str:
         """Store the tree of these files, over those of `base` (a tree or commit id) if given; the tree's id."""

@@ -26,8 +26,11 @@ class BlobWriter:
     and whatever fails, `Objects.blob` does, with its checks and its errors.
     """
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: Objects, held: Path) -> None:
+        """`held`: a directory for second links of what is written, until a reference holds it; see `restore`."""
         self._objects = objects
+        self._held = held
+        held.mkdir(parents=True, exist_ok=True)
         self._known: set[str] = set()
         self._numbers = count()
         shared = objects.git.code("config", "--get", "core.sharedRepository")[1]
@@ -39,6 +42,8 @@ class BlobWriter:
         if oid not in self._known:
             if not self._written(self._objects.loose(oid), data):
                 self._objects.blob(data)
+            with suppress(OSError):  # it is in a pack, or there is a link already
+                os.link(self._objects.loose(oid), self._held / oid)
             if len(self._known) >= KNOWN:
                 self._known.clear()
             self._known.add(oid)
@@ -59,3 +64,12 @@ class BlobWriter:
             with suppress(OSError):
                 temporary.unlink()
         return True
+
+
+def restore(objects: Objects, held: Path) -> None:
+    """Put back what a `git gc --prune=now` took away while no reference held it. OSError."""
+    for link in sorted(held.glob("*")):
+        loose = objects.loose(link.name)
+        loose.parent.mkdir(exist_ok=True)
+        with suppress(FileExistsError):
+            os.link(link, loose)

@@ -19,7 +19,7 @@ from evalrepo.repository.writer import BlobWriter
 from evalrepo.running.bench import Bench, Prepared
 from evalrepo.running.events import Event, Finished, Started
 from evalrepo.running.journal import Header, Journal, Planned
-from evalrepo.running.keep import Landed, clone_id, finish
+from evalrepo.running.keep import Landed, clone_id, finish, held
 from evalrepo.running.plan import Cell
 from evalrepo.running.rep import Attempt, Done, execute
 
@@ -54,7 +54,7 @@ def measure(repo: Repository, bench: Bench, work: Work, emit: Emit, cancel: thre
     journal = _journal(repo, bench, work)
     try:
         with ThreadPoolExecutor(max_workers=work.jobs) as pool:
-            _Loop(repo.blob_writer(), bench, work, journal, emit, cancel, pool).run()
+            _Loop(repo.blob_writer(held(repo, journal.run)), bench, work, journal, emit, cancel, pool).run()
         return finish(repo, bench.world, journal, commit=work.commit)
     finally:
         journal.close()

@@ -6,11 +6,13 @@ is read from the journal, so that recovery is `finish` once more.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.errors import GitError, HarnessError
@@ -18,6 +20,7 @@ from evalrepo.formats import result
 from evalrepo.records.record import ErrorKind, Record, Rep, StoredTranscript, Timing, Verdict
 from evalrepo.repository.commit import Landing, land, settle, store
 from evalrepo.repository.objects import Entry, object_id
+from evalrepo.repository.writer import restore
 from evalrepo.running.sequence import Assigned, assign, clone_id
 from evalrepo.running.story import Key
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from evalrepo.running.story import Story
     from evalrepo.world import World
 
-__all__ = ["Landed", "artefact", "clone_id", "finish", "run_ref"]
+__all__ = ["Landed", "artefact", "clone_id", "finish", "held", "run_ref"]
 
 RESULTS = "results/"
 SNAPSHOT = "snapshot/"
@@ -53,6 +56,11 @@ def run_ref(run: str) -> str:
     return f"refs/evalrepo/runs/{run}"
 
 
+def held(repo: Repository, run: str) -> Path:
+    """Where second links of a run's blobs stand until the run's reference holds them."""
+    return repo.home / "held" / run
+
+
 def artefact(repo: Repository, data: bytes) -> str:
     """Store redacted bytes; the blob's id. On the medium when it returns."""
     return repo.write_blob(data)
@@ -75,15 +83,20 @@ def finish(repo: Repository, world: World, journal: Journal, *, commit: bool | N
 
 def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | None) -> Landed:
     story = journal.read()
+    links = held(repo, journal.run)
     if story is None or not story.starts:
+        shutil.rmtree(links, ignore_errors=True)
         journal.retire()
         return Landed(journal.run, "", "", "", {})
+    restore(repo.objects, links)
     sound = _Sound(repo, trusting=not journal.adopted and _all_there(repo, story))
     texts, records = _results(repo, story, sound)
     if story.landed is not None:
+        shutil.rmtree(links, ignore_errors=True)
         journal.retire()
         return Landed(journal.run, run_ref(journal.run), story.refs[-1], story.landed, records)
     kept = _keep(repo, journal, story, texts, sound)
+    shutil.rmtree(links, ignore_errors=True)
     wanted = story.header.commit if commit is None else commit
     landed = _land(repo, journal, story, texts) if wanted else ""
     journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
@@ -263,18 +276,19 @@ def _keep(repo: Repository, journal: Journal, story: Story, texts: Mapping[str, 
         return there
     entries = {RESULTS + path.rpartition("/")[2]: Entry("100644", oid) for path, oid in store(repo, texts).items()}
     entries |= {path: Entry("100644", oid) for path, oid in sound.files(story).items()}
-    entries |= _snapshot(repo, story.header.snapshot)
+    entries |= _snapshot(repo, story.header.snapshot, sound)
     commit = repo.write_commit(repo.write_tree(entries), [], _message(story, texts, landing=False))
     journal.append({"line": "ref", "commit": commit})
     return _create(repo, ref, commit, (*story.refs, commit))
 
 
-def _snapshot(repo: Repository, tree: str) -> dict[str, Entry]:
-    if not tree:
-        return {}
-    rows = repo.git("ls-tree", "-r", "-z", tree).split(b"\0")[:-1]
+def _snapshot(repo: Repository, tree: str, sound: _Sound) -> dict[str, Entry]:
+    """The files that were measured; none, and a note, when somebody pruned them before a reference held them."""
+    code, rows, _ = repo.git.code("ls-tree", "-r", "-z", tree) if tree else (0, b"", b"")
+    if code:
+        sound.notes.append("the snapshot of the measured files was lost: pruned before the run ended")
     found: dict[str, Entry] = {}
-    for row in rows:
+    for row in rows.split(b"\0")[:-1] if not code else ():
         meta, path = row.split(b"\t", 1)
         mode, _, oid = meta.decode("ascii").split(" ")
         found[SNAPSHOT + path.decode("utf-8", "surrogateescape")] = Entry(mode, oid)
