@@ -287,7 +287,12 @@ class Player:
 
         with tempfile.TemporaryFile() as output:
             streams: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+            late: list[int] = []  # SIGTERM while the command starts must not lose it
+            signals.signal(signals.SIGTERM, lambda number, _: late.append(number))
             self.running = subprocess.Popen(["/bin/sh", "-c", command], cwd=self.cwd, start_new_session=True, **streams)
+            signals.signal(signals.SIGTERM, terminate)
+            if late:
+                raise Terminated
             try:
                 code, note = self.running.wait(timeout_s), ""
             except subprocess.TimeoutExpired:
