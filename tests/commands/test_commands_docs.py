@@ -38,7 +38,7 @@ def quoted() -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(("page", "name", "text"), quoted(), ids=lambda v: v if len(v) < 40 else "text")
 def test_a_quoted_file_loads(page, name, text):
     reader = next(reader for start, reader in READERS.items() if name.startswith(start))
-    reader(text.encode(), name)
+    assert reader(text.encode(), name) is not None
 
 
 def test_formats_shows_every_check_and_every_step():

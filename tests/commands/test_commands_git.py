@@ -199,7 +199,7 @@ def test_a_subdirectory_is_as_good_a_place_to_stand_as_the_top(repo: Repo):
 def test_a_repository_may_lie_anywhere(proven: Repo, tmp_path: Path, name: str):
     repo = copied(proven, tmp_path)
     repo.path = repo.path.rename(tmp_path / name)
-    measured(repo)
+    assert "committed" in measured(repo)
 
 
 # ---------------------------------------------------------------------------------------------------- names and bytes

@@ -31,7 +31,7 @@ WIRE = "3f0c9a52-1111-4222-8333-944455556666"
     [
         (Tape().read("/home/me/repo/scenarios/S1.yaml", "expect: …"), True),
         (Tape().read("/home/me/repo/scenarios/S1.yaml", "No such file or directory", ok=False), False),
-        (Tape().shell("cat /boxes/7/work/a.py", "x = 1"), True),
+        (Tape().shell("cat /boxes/7/own/a.py", "x = 1"), True),
         (Tape().shell("cat /boxes/7/a || true", "cat: /boxes/7/a: No such file or directory"), False),
         (Tape().shell("ls /home/me/repo; true", ""), False),
         (Tape().shell("ls /home/me2/x", "a"), False),
