@@ -7,13 +7,14 @@ RUNS    := $(VENV)/.runs
 TESTS   := $(VENV)/.tests
 PYTEST  := $(BIN)/python -m pytest
 
-.PHONY: help demo test lint ci bench clean
+.PHONY: help demo test lint ci bench characteristics clean
 
 help:
 	@echo "make demo    the main job on a small repository of its own, with the embedded agent"
 	@echo "make test    all tests that need no extra program"
 	@echo "make lint    ruff, mypy, the layer test, and evalrepo's own checks of this repository"
 	@echo "make bench   the speed goals, as ratios measured in one run"
+	@echo "make characteristics   how often the default gate blocks, stays open and passes, by simulation"
 	@echo "make ci      what CI runs"
 
 $(RUNS): pyproject.toml constraints.txt .ci/venv
@@ -44,6 +45,9 @@ ci: lint
 
 bench: $(TESTS)
 	@$(BIN)/python benchmarks/run.py
+
+characteristics: $(TESTS)
+	@$(BIN)/python benchmarks/characteristics.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -29,9 +29,11 @@ COMMANDS: dict[str, str] = {
     "run": "measure cells and commit the results",
     "status": "say what is fresh, stale, missing",
     "show": "explain one record",
-    "log": "follow a cell over time",
+    "log": "follow a cell or a suite over time",
+    "plan": "say what more reps would tell",
     "diff": "compare the scores of two commits",
     "gate": "decide about a release",
+    "bisect": "find the commit that changed a behaviour",
     "note": "write a note beside a result",
 }
 """Sub-command → its line in `--help`. The module is `evalrepo.commands.NAME`, the click command in it `command`."""

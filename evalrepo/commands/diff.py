@@ -64,9 +64,11 @@ def command(
     last measured commit with another subject. Both sides are judged by B's scenarios.
 
     Exit 0: comparable, and nothing worse than noise. Exit 1: a suspect (P(worse) 0.95 or more; at three reps a fall of
-    two), or a cell that fell below its bar. Exit 2: nothing comparable. Cells that are missing, stale or not
-    comparable are listed and change no exit code; `gate` is strict about them.
+    two), a cell that fell below its bar, or a drop overall or in a tier that noise does not explain. Exit 2: nothing
+    comparable. Cells that are missing, stale or not comparable are listed and change no exit code; `gate` is strict
+    about them.
     """
+    from evalrepo.commands.ledger import today
     from evalrepo.commands.question import compared, remembered
     from evalrepo.comparing.diff import diff
     from evalrepo.repository.repo import Repository
@@ -76,7 +78,8 @@ def command(
     base, candidate, rows = _sides(repo, options)
     line = ["diff", base.name, candidate.name, suite, agents, tiers]
     asked = remembered(repo, rows, [base.tree, candidate.tree], line, lambda: _question(base, candidate, rows, options))
-    verdict = diff(asked.before, asked.after, compared(rows, asked), asked.policy)
+    known = today(repo, asked.background)
+    verdict = diff(asked.before, asked.after, compared(rows, asked), asked.policy, background=known)
     show_verdict(world, verdict, options.format)
     say_findings(rows)
     return verdict.exit
@@ -140,14 +143,26 @@ def touching(repo: Repository, candidate: Place) -> Iterator[str]:
 
 
 def _question(base: Place, candidate: Place, rows: Rows, options: Options) -> Question:
+    from evalrepo.commands.ledger import background
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import parts_of
     from evalrepo.records.verdict import Policy
 
     cells = _planned(base, candidate, rows, options)
     suites = (options.suite,) if options.suite else ()
-    policy = Policy(read_at=candidate.name, suites=suites, golden=candidate.config.gate.golden)
-    return Question(base.side(), candidate.side(), policy, cells, lambda: parts_of(candidate, cells))
+    gate = candidate.config.gate
+    policy = Policy(
+        read_at=candidate.name,
+        suites=suites,
+        golden=gate.golden,
+        max_error_rate=gate.max_error_rate,
+        alpha=gate.alpha,
+        margin=gate.margin,
+        bar=gate.bar,
+        metric_drop=gate.metrics.drop,
+    )
+    known = background(base, candidate)
+    return Question(base.side(), candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
 
 
 def _planned(base: Place, candidate: Place, rows: Rows, options: Options) -> list[Planned]:

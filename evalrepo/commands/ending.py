@@ -113,10 +113,11 @@ def _first(made: Plan, counts: Counts) -> bool:
 def _lines(made: Plan, counts: Counts, landed: Sequence[Landed]) -> list[EndLine]:
     """One line a cell: pooled scores, or for fresh reps what this run's record says."""
     records = {record.cell: record for one in landed for record in one.records.values()}
-    return [_line(cell, counts, records.get(cell.header.cell)) for cell in made.cells]
+    return [line_of(cell, counts, records.get(cell.header.cell)) for cell in made.cells]
 
 
-def _line(cell: Cell, counts: Counts, record: Record | None) -> EndLine:
+def line_of(cell: Cell, counts: Counts, record: Record | None) -> EndLine:
+    """The cell after a run: its pooled reps; of fresh reps what `record`, this run's, says."""
     from evalrepo.commands.counting import of_record
     from evalrepo.records.config import Bar
     from evalrepo.records.record import Purpose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -35,9 +36,11 @@ def command(world: World, *, baseline: str | None, format: str) -> int:  # noqa:
     sides' gate suites; the first N valid reps of each cell decide. Model-free results count only for suites that list
     that agent or tier.
 
-    Exit 0: pass. Exit 1: block (a cell below its bar, a golden scenario with any FAIL). Exit 3: inconclusive (too few
-    reps, an unresolved suspect). Exit 4: invalid (frozen files, a missing, stale or not comparable cell, ERRORs over
-    the bound). Exit 2: it cannot answer.
+    Exit 0: pass. Exit 1: block (a golden scenario with any FAIL, more cells below their bar than chance makes, a drop
+    overall or in a tier, a confirmed suspect). Exit 3: inconclusive (too few reps, an unresolved suspect, a metric to
+    be investigated, a drop of the margin or more not excluded, a pass that hangs on ERRORs). Exit 4: invalid (frozen
+    files, a missing, stale or not comparable cell, ERRORs over the bound, a degenerate suite). Exit 2: it cannot
+    answer.
     """
     from evalrepo.repository.repo import Repository
 
@@ -51,6 +54,7 @@ def command(world: World, *, baseline: str | None, format: str) -> int:  # noqa:
 
 
 def _decide(repo: Repository, baseline: str | None) -> tuple[Verdict, Rows]:
+    from evalrepo.commands.ledger import since, today
     from evalrepo.commands.question import compared, remembered
     from evalrepo.commands.sides import place
     from evalrepo.comparing.gate import gate
@@ -62,10 +66,13 @@ def _decide(repo: Repository, baseline: str | None) -> tuple[Verdict, Rows]:
     trees = [p.tree for p in (base, candidate) if p is not None]
     found = rows(repo, trees)
     asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
-    return gate(asked.before, asked.after, compared(found, asked), asked.policy, _frozen(repo, base)), found
+    known = replace(today(repo, asked.background), versions=since(repo, found, asked))
+    cells = compared(found, asked)
+    return gate(asked.before, asked.after, cells, asked.policy, _frozen(repo, base), background=known), found
 
 
 def _question(base: Place | None, candidate: Place) -> Question:
+    from evalrepo.commands.ledger import background
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import parts_of, planned
     from evalrepo.records.verdict import Side
@@ -74,7 +81,8 @@ def _question(base: Place | None, candidate: Place) -> Question:
     cells = planned(base, candidate, _grids(base, candidate, judge), _golden(base, candidate, judge))
     before = base.side() if base is not None else Side("no baseline", "", {})
     policy = _policy(base, candidate, judge)
-    return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells))
+    known = background(base, candidate)
+    return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
 
 
 def _baseline(repo: Repository, spec: str, *, named: bool) -> str | None:
@@ -142,6 +150,11 @@ def _policy(base: Place | None, candidate: Place, judge: Place) -> Policy:
         max_error_rate=gate.max_error_rate,
         changed=base is not None and judge is base and _rules_of(base) != _rules_of(candidate),
         own=base is None or judge is candidate,
+        alpha=gate.alpha,
+        margin=gate.margin,
+        bar=gate.bar,
+        metric_drop=gate.metrics.drop,
+        confirm_reps=gate.confirm.reps,
     )
 
 

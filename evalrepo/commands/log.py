@@ -1,9 +1,9 @@
-"""`evalrepo log`: follow a cell over time."""
+"""`evalrepo log`: follow a cell or a suite over time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +14,7 @@ from evalrepo.errors import Exit, UsageError
 if TYPE_CHECKING:
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.pool import Cell
-    from evalrepo.comparing.trend import Point, Trend
+    from evalrepo.comparing.trend import Point, Slide, Trend
     from evalrepo.records.row import Row
     from evalrepo.repository.repo import Repository
     from evalrepo.world import World
@@ -33,20 +33,43 @@ class Version:
 
 
 @click.command("log")
-@click.argument("scenario", metavar="ID")
+@click.argument("scenario", metavar="ID", required=False)
+@click.option("--suite", metavar="NAME", help="Follow a suite as a whole; without an ID: every scenario.")
 @click.option("--agent", metavar="NAME", help="Only this agent.")
 @click.option("--tier", metavar="NAME", help="Only this tier.")
 @click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_obj
-def command(world: World, *, scenario: str, agent: str | None, tier: str | None, format: str) -> int:  # noqa: A002
-    """Follow the cells of a scenario along first-parent history: passes of each measured subject, newest first.
+def command(
+    world: World,
+    *,
+    scenario: str | None,
+    suite: str | None,
+    agent: str | None,
+    tier: str | None,
+    format: str,  # noqa: A002 - the option's name
+) -> int:
+    """Follow a scenario's cells, or a suite, along first-parent history: passes of each measured subject, newest first.
 
-    Points by another stimulus or instrument than today's are shown and marked. Exit 2 when nothing was measured.
+    Points by another stimulus or instrument than today's are shown and marked. Releases (tags, and what is here) that
+    became worse three times in a row are named, though no step alone may show it. Exit 2 when nothing was measured.
     """
     from evalrepo.repository.repo import Repository
 
-    trends = _trends(Repository.open(world), scenario, agent, tier)
-    if format == "json":
+    repo = Repository.open(world)
+    if scenario is None:
+        from evalrepo.commands.log_suite import follow
+
+        follow(repo, suite, agent, tier, format)
+    elif suite is not None:
+        raise UsageError("an ID and --suite do not go together", hint="say one of them")
+    else:
+        _follow(repo, scenario, agent, tier, format)
+    return Exit.YES
+
+
+def _follow(repo: Repository, scenario: str, agent: str | None, tier: str | None, form: str) -> None:
+    trends = _trends(repo, scenario, agent, tier)
+    if form == "json":
         from evalrepo.render.json import to_json
 
         data = [{"name": t.name, "sparkline": t.sparkline, "trend": t} for t in trends]
@@ -54,8 +77,8 @@ def command(world: World, *, scenario: str, agent: str | None, tier: str | None,
     else:
         from evalrepo.render.history import trend_text
 
-        click.echo("\n\n".join(trend_text(t, coloured(world.environ)) for t in trends))
-    return Exit.YES
+        style = coloured(repo.world.environ)
+        click.echo("\n\n".join(trend_text(t, style) for t in trends))
 
 
 def _trends(repo: Repository, scenario: str, agent: str | None, tier: str | None) -> list[Trend]:
@@ -74,7 +97,26 @@ def _trends(repo: Repository, scenario: str, agent: str | None, tier: str | None
         raise _no_record(scenario, agent, tier, sorted({f"{c[1]}/{c[2]}" for c in rows.cells() if c[0] in chosen}))
     held = rows.select(dict.fromkeys(cells))
     versions = {i: list(_versions(repo, candidate, candidate.scenarios[i].subject)) for i in {c[0] for c in cells}}
-    return [_trend(candidate, cell, held[cell], versions[cell[0]]) for cell in cells]
+    return [
+        replace(_trend(candidate, cell, held[cell], versions[cell[0]]), slide=_slide(repo, candidate, cell, held[cell]))
+        for cell in cells
+    ]
+
+
+def _slide(repo: Repository, here: Place, cell: Cell, rows: Sequence[Row]) -> Slide | None:
+    """Of the cell's releases."""
+    from evalrepo.commands.releases import Names, counts_of, slide_of
+    from evalrepo.comparing.trend import Release
+
+    if cell[1] not in here.config.agents:
+        return None
+    names = tuple(sorted(set(here.scenarios[cell[0]].subject)))
+
+    def release(subjects: Mapping[Names, str | None]) -> Release | None:
+        counts = counts_of(here, cell, rows, subjects[names])
+        return Release("", counts[0] / counts[1], {cell: counts}) if counts else None
+
+    return slide_of(repo, here, release)
 
 
 def _no_record(scenario: str, agent: str | None, tier: str | None, there: list[str]) -> UsageError:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.comparing.cells import Planned, compare_cell, unexplained
 from evalrepo.comparing.pool import Identity
+from evalrepo.records.inference import Background, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
 
-VERSION = 2
+VERSION = 3
 """Of what is remembered and of how it is worked out."""
 
 Parts = Mapping[str, Mapping[str, str]]
@@ -29,13 +30,17 @@ Parts = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Question:
-    """Sides, policy, and every cell; `parts`: the candidate's parts of each cell, in the order of `cells`."""
+    """Sides, policy, and every cell; `parts`: the candidate's parts of each cell, in the order of `cells`.
+
+    `background`: what the ledger says; what depends on the day or on results is added when it is asked.
+    """
 
     before: Side
     after: Side
     policy: Policy
     cells: Sequence[Planned]
     parts: Callable[[], Sequence[Parts]]
+    background: Background = field(default_factory=Background)
 
 
 def remembered(
@@ -69,7 +74,11 @@ def content(tree: Tree) -> str:
 
 
 def _dump(made: Question) -> str:
-    data = {"sides": [asdict(made.before), asdict(made.after)], "policy": asdict(made.policy)}
+    data = {
+        "sides": [asdict(made.before), asdict(made.after)],
+        "policy": asdict(made.policy),
+        "background": asdict(made.background),
+    }
     return json.dumps({**data, "cells": [asdict(cell) for cell in made.cells]})
 
 
@@ -84,9 +93,19 @@ def _read(cache: Any, key: str) -> Question | None:
         for name in ("suites", "golden"):
             policy[name] = tuple(policy[name])
         cells = [_planned(cell) for cell in data["cells"]]
-        return Question(before, after, Policy(**policy), cells, lambda: _parts(cache, key, len(cells)))
+        background = _background(data["background"])
+        return Question(before, after, Policy(**policy), cells, lambda: _parts(cache, key, len(cells)), background)
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def _background(data: dict[str, Any]) -> Background:
+    looks = data["looks"]
+    return Background(
+        looks=(looks[0], looks[1]) if looks is not None else None,
+        versions=data["versions"],
+        waivers=tuple(Waiver(**waiver) for waiver in data["waivers"]),
+    )
 
 
 def _planned(data: dict[str, Any]) -> Planned:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalrepo.records.verdict import Verdict
     from evalrepo.world import World
 
-FORMATS = ("text", "markdown", "json")
+FORMATS = ("text", "markdown", "json", "junit", "github")
 COLOURS: dict[str, str] = {
     "suspect": "red",
     "worse": "yellow",
@@ -58,6 +58,14 @@ def show_verdict(world: World, verdict: Verdict, form: str) -> None:
         from evalrepo.render.markdown import verdict_markdown
 
         click.echo(verdict_markdown(verdict), nl=False)
+    elif form == "junit":
+        from evalrepo.render.junit import verdict_junit
+
+        click.echo(verdict_junit(verdict), nl=False)
+    elif form == "github":
+        from evalrepo.render.github import verdict_github
+
+        click.echo(verdict_github(verdict), nl=False)
     else:
         from evalrepo.render.text import verdict_text
 

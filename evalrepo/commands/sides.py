@@ -77,6 +77,13 @@ class Place:
                     raise
         return [i for i in self.scenarios if i in found]
 
+    @cached_property
+    def clusters(self) -> dict[str, str]:
+        """Scenario id → its statistical cluster."""
+        from evalrepo.comparing.clusters import clusters
+
+        return clusters(self.scenarios)
+
     def run_set(self) -> list[str]:
         """Every id of the run-set."""
         return list(self.loaded.of_set("run-set"))
@@ -164,6 +171,8 @@ def planned(base: Place | None, candidate: Place, grids: tuple[Grid, Grid], gold
                 reps=held.reps,
                 bar=held.bar,
                 new=cell not in before,
+                cluster=known.clusters[scenario],
+                control=known.scenarios[scenario].polarity == "negative",
             )
         )
     return out

@@ -61,7 +61,7 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
     repo = Repository.open(world)
     rows = at_hand(repo)
     here = place(repo, WORKTREE)
-    lines, notes = _lines(repo, here, rows, _grid(here, suite))
+    lines, notes = _lines(repo, here, rows, grid_of(here, suite))
     dead = dead_runs(repo)
     if format == "json":
         from evalrepo.render.json import to_json
@@ -74,7 +74,8 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
     return Exit.YES
 
 
-def _grid(here: Place, suite: str | None) -> Grid:
+def grid_of(here: Place, suite: str | None) -> Grid:
+    """The cells of a suite, or of the whole run-set. UsageError for a suite that there is not."""
     from evalrepo.comparing.grid import open_grid
 
     if suite is None:
@@ -157,9 +158,17 @@ def _print(world: World, lines: Sequence[Line], notes: Sequence[str]) -> None:
 
     style = coloured(world.environ)
     if lines:
-        shown = [(f"{x.scenario} · {x.agent}/{x.tier}", x.state, f"{x.have}/{x.want}", x.score, x.why) for x in lines]
-        heads = ("cell", "state", "reps", "passed", "why" if any(x.why for x in lines) else "")
-        head, rule, *body = table(shown, heads, shrink=0, least=12)
+        shown = [
+            (f"{x.scenario} · {x.agent}/{x.tier}", x.state, f"{x.have}/{x.want}", f"+{x.run}" if x.run else "", x.score,
+             x.why)
+            for x in lines
+        ]  # fmt: skip
+        head, rule, *body = table(
+            shown,
+            ("cell", "state", "reps", "run", "passed", "why" if any(x.why for x in lines) else ""),
+            shrink=0,
+            least=12,
+        )
         click.echo("\n".join([head, rule, *(style(t, x.state) for t, x in zip(body, lines, strict=True))]))
     else:
         click.echo("no cells: evalrepo list says what there is")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from evalrepo.comparing.lacking import Differences, Explain, Known, best, split, unmeasured, unmeasured_base
@@ -19,6 +19,7 @@ class Planned:
 
     `before` and `after` are what a side must have been measured with; None where the side has no such subject, or the
     candidate no such cell. `new`: the base's grid has no such cell, so that nobody need have measured it there.
+    `cluster`: scenarios that share it are one statistical unit, "" for a scenario by itself.
     """
 
     scenario: str
@@ -33,6 +34,8 @@ class Planned:
     reps: int = 3
     bar: tuple[int, int] = (2, 3)
     new: bool = False
+    cluster: str = ""
+    control: bool = False
 
     @property
     def cell(self) -> Cell:
@@ -54,7 +57,7 @@ def compare_cell(
     after = pool(rows, planned.after) if planned.after else None
     pair = _shared(before, after)
     if pair is not None:
-        return _compared(planned, score(pair[0], planned.reps), score(pair[1], planned.reps), _beside(before, after))
+        return compared(planned, score(pair[0], planned.reps), score(pair[1], planned.reps), _beside(before, after))
     return _uncomparable(planned, (before, after), Differences(expected or {}, parts or {}))
 
 
@@ -84,17 +87,29 @@ def _beside(*pools: Pool | None) -> tuple[Excluded, ...]:
     return tuple(dict.fromkeys(e for p in pools if p is not None for e in p.excluded))
 
 
-def _compared(planned: Planned, before: Score, after: Score, excluded: tuple[Excluded, ...]) -> CellResult:
+def compared(planned: Planned, before: Score, after: Score, excluded: tuple[Excluded, ...] = ()) -> CellResult:
+    """Two scores, each with a valid rep, that may be compared."""
     worse = p_worse(before.counts, after.counts)
     return _result(
         planned,
         before,
         after,
         _label(before, after, worse),
-        p_worse=worse,
+        p_worse=worse if min(before.valid, after.valid) > 1 else None,
         moved=_moved(before, after),
         excluded=excluded,
     )
+
+
+def recounted(cell: CellResult) -> CellResult:
+    """A compared cell as it would be if every ERROR attempt of the candidate had been a FAIL."""
+    if not cell.comparable or cell.before is None or cell.after is None or not cell.after.attempts_lost:
+        return cell
+    passes, valid = cell.after.worst
+    after = replace(cell.after, passes=passes, valid=valid, errors=0, retries=0)
+    worse = p_worse(cell.before.counts, after.counts)
+    label = _label(cell.before, after, worse)
+    return replace(cell, after=after, label=label, p_worse=worse, needed=bar_needed(cell.bar, valid))
 
 
 def _label(before: Score, after: Score, worse: float) -> Label:
@@ -172,4 +187,6 @@ def _result(
         needed=needed,
         moved=moved,
         excluded=excluded,
+        cluster=planned.cluster or planned.scenario,
+        control=planned.control,
     )

@@ -1,7 +1,7 @@
 """The rules of a diff: what is a finding, and what is only said. Pure.
 
-Exit 0: comparable, and nothing worse than noise. 1: a suspect, or a cell that fell below its bar. 2: nothing
-comparable.
+Exit 0: comparable, and nothing worse than noise. 1: a suspect, a cell that fell below its bar, or a drop overall or
+in a tier that noise does not explain. 2: nothing comparable.
 """
 
 from __future__ import annotations
@@ -10,17 +10,25 @@ from collections.abc import Iterable, Sequence
 
 from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
 from evalrepo.comparing.verdict import verdict
-from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Reason, Side, Verdict
+from evalrepo.records.inference import Background
+from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Rate, Reason, Side, Verdict
 
 
-def diff(before: Side, after: Side, cells: Iterable[CellResult], policy: Policy) -> Verdict:
+def diff(
+    before: Side,
+    after: Side,
+    cells: Iterable[CellResult],
+    policy: Policy,
+    *,
+    background: Background | None = None,
+) -> Verdict:
     """The verdict of a diff."""
-    return verdict("diff", (before, after), cells, policy, rules=rules)
+    return verdict("diff", (before, after), cells, policy, rules=rules, background=background)
 
 
 def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
     """Findings first, then what is not known."""
-    reasons = [*_suspects(bare), *_fallen(bare), *unmeasured(bare, "note")]
+    reasons = [*drops(bare, "finding"), *_suspects(bare), *_fallen(bare), *unmeasured(bare, "note")]
     if not bare.validity.comparable:
         reasons.append(_nothing(bare))
         return reasons, "unknown"
@@ -43,17 +51,51 @@ def suspect_text(cell: CellResult) -> str:
     assert cell.before is not None
     assert cell.after is not None
     old, new = cell.before, cell.after
+    worse = f"P(worse) {min(cell.p_worse or 0.0, 0.999):.3f}"
+    return f"{cell.name} fell from {old.passes}/{old.valid} to {new.passes}/{new.valid} ({worse}): suspect, not proven"
+
+
+def drops(bare: Verdict, kind: str) -> list[Reason]:
+    """The rates whose drop stands after Holm: the overall one, with the tiers that it comes from; or the tiers."""
+    overall = [bare.overall] if bare.overall is not None and _dropped(bare.overall, bare.policy.alpha) else []
+    tiers = [t for t in bare.tiers if len(bare.tiers) > 1 and _dropped(t, bare.policy.alpha)]
+    fallen = [c for c in bare.cells if c.label in (Label.WORSE, Label.SUSPECT)]
+    if not overall:
+        return [Reason(kind, "drop", drop_text(r), look_at(_worst(fallen, r))) for r in tiers]
+    text = "; ".join([drop_text(overall[0]), *(f"{t.name} from {t.before:.0%} to {t.after:.0%}" for t in tiers)])
+    return [Reason(kind, "drop", text, look_at(_worst(fallen, overall[0])))]
+
+
+def _dropped(rate: Rate, alpha: float) -> bool:
+    return rate.test is not None and rate.test.holm is not None and rate.test.holm <= alpha
+
+
+def _worst(fallen: Sequence[CellResult], rate: Rate) -> CellResult:
+    """The cell of this rate that most probably fell; there is one, or the rate had not dropped."""
+    held = [c for c in fallen if rate.name in ("all", f"{c.agent}/{c.tier}")]
+    return max(held, key=lambda c: c.p_worse or 0.0)
+
+
+def drop_text(rate: Rate) -> str:
+    """The numbers of a rate that dropped."""
+    assert rate.test is not None
+    where = "the overall pass rate" if rate.name == "all" else f"the pass rate of {rate.name}"
     return (
-        f"{cell.name} fell from {old.passes}/{old.valid} to {new.passes}/{new.valid} "
-        f"(P(worse) {min(cell.p_worse or 0.0, 0.999):.3f}): suspect, not proven"
+        f"{where} fell from {rate.before:.0%} to {rate.after:.0%} over {plural(rate.cells, 'cell')} "
+        f"(exact p {small(rate.test.p_drop)}, Holm {small(rate.test.holm or 0.0)})"
     )
+
+
+def small(p: float) -> str:
+    """A probability that is never said to be zero."""
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
 def _fallen(bare: Verdict) -> list[Reason]:
     return [
         Reason("finding", "fell-below-bar", bar_text(c), look_at(c))
         for c in bare.cells
-        if c.fell_below_bar and c.label is not Label.SUSPECT
+        if c.fell_below_bar and c.p_worse is not None and c.label is not Label.SUSPECT
     ]
 
 

@@ -196,6 +196,10 @@ def score(group: Group, reps: int) -> Score:
     valid = [rep for rep in taken if rep.valid]
     passes = sum(rep.last.verdict == "PASS" for rep in valid)
     errors = [rep for rep in group.reps if not rep.valid]
+    first = group.reps[:reps]
+    clean = sum(rep.last.verdict == "PASS" and not rep.tries for rep in first)
+    lost = sum(rep.last.verdict == "ERROR" or bool(rep.tries) for rep in first)
+    scores = _scores(valid)
     return Score(
         passes=passes,
         valid=len(valid),
@@ -212,9 +216,12 @@ def score(group: Group, reps: int) -> Score:
         failed=_tally(name for rep in valid for name in rep.last.failed),
         axes=_tally(axis for rep in valid for axis in rep.last.axes),
         errors_by_kind=_tally(rep.last.error for rep in errors),
-        metrics=_means(valid),
+        metrics={name: sum(values) / len(values) for name, values in scores.items()},
         usage=_medians(valid),
         interval=wilson(passes, len(valid)),
+        scores=scores,
+        worst=(clean, len(first)),
+        best=(clean + lost, len(first)),
     )
 
 
@@ -232,12 +239,12 @@ def _tally(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-def _means(valid: Sequence[Counted]) -> dict[str, float]:
+def _scores(valid: Sequence[Counted]) -> dict[str, tuple[int, ...]]:
     scores: dict[str, list[int]] = {}
     for rep in valid:
         for name, value in rep.last.metrics.items():
             scores.setdefault(name, []).append(value)
-    return {name: sum(values) / len(values) for name, values in sorted(scores.items())}
+    return {name: tuple(values) for name, values in sorted(scores.items())}
 
 
 def _medians(valid: Sequence[Counted]) -> tuple[float | None, float | None, float | None, float | None]:

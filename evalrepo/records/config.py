@@ -119,13 +119,25 @@ class Suite(Model):
 
 
 class MetricPolicy(Model):
-    """What a drop of a metric does."""
+    """What a drop of a metric does: `investigate` leaves the gate open until it is waived, `block` blocks."""
 
     drop: Literal["investigate", "block"] = "investigate"
 
 
+class Confirm(Model):
+    """How `gate --confirm` looks again at suspects: fresh valid reps a side and cell, and how many in all at most."""
+
+    reps: Annotated[Count, Field(ge=3)] = 8
+    budget: Count = 80
+
+
 class Gate(Model):
-    """The release decision, pre-registered: it is read at the baseline."""
+    """The release decision, pre-registered: it is read at the baseline.
+
+    `alpha`: false blocks that a release without any change may meet; `margin`: the drop of the overall pass rate that
+    a pass must exclude (1: none); `bar: count` allows as many cells below their bar as chance alone makes, `every-cell`
+    allows none.
+    """
 
     baseline: Text = "last-tag"
     suites: tuple[Name, ...] = ()
@@ -133,7 +145,9 @@ class Gate(Model):
     alpha: Share = 0.05
     margin: Share = 0.10
     max_error_rate: Share = 0.05
+    bar: Literal["count", "every-cell"] = "count"
     metrics: MetricPolicy = MetricPolicy()
+    confirm: Confirm = Confirm()
 
 
 class Frozen(Model):

@@ -12,7 +12,10 @@ EventKind = Literal["freeze", "thaw", "acknowledge", "waive", "tune", "look", "b
 
 
 class Event(Model):
-    """What somebody decided, when and why. `at` is UTC, RFC 3339 with seconds; `paths` are repository paths."""
+    """What somebody decided, when and why. `at` is UTC, RFC 3339 with seconds; `paths` are repository paths.
+
+    A `waive` names the `metric` whose drop it excuses, and the last day (`until`, YYYY-MM-DD) on which it does.
+    """
 
     event: EventKind
     at: Annotated[Text, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
@@ -24,3 +27,4 @@ class Event(Model):
     run: Text | None = None
     amount: Count | None = None
     until: Text | None = None
+    metric: Text | None = None

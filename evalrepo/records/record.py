@@ -245,6 +245,8 @@ class CellHeader(Strict):
     network: Literal["none", "rehearsal", "open"] = "none"
     bar: BarRecord
     purpose: Purpose = Purpose.MEASURE
+    against: str = ""
+    """Subject digest of the other side, whose reps were interleaved with these; "" when there was none."""
     checks: tuple[str, ...] = ()
     """Ids of the checks that must report."""
 

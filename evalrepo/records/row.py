@@ -51,7 +51,8 @@ class Row(NamedTuple):
     """One record: one run's measurement of one cell.
 
     `apparatus_parts` are the named parts of the apparatus digest. `path` is where the file stands (repository path, or
-    `REF:PATH` for a run ref), `oid` its blob. `reps` hold every attempt in file order.
+    `REF:PATH` for a run ref), `oid` its blob. `reps` hold every attempt in file order. `against`: subject digest of the
+    side whose reps were interleaved with these, or "".
     """
 
     run: str
@@ -79,6 +80,7 @@ class Row(NamedTuple):
     reps: tuple[RepRow, ...]
     path: str
     oid: str
+    against: str = ""
 
     @property
     def cell(self) -> tuple[str, str, str]:
@@ -168,6 +170,7 @@ def _row(data: dict[str, Any], path: str, oid: str) -> Row:
         reps=tuple([_rep(rep) for rep in data["reps"]]),
         path=path,
         oid=oid,
+        against=data.get("against", ""),
     )
 
 

@@ -1,7 +1,6 @@
 """The verdict object: everything that a diff or a gate says, as plain frozen data.
 
-Every rendering and the exit code come from it. Statistics over all cells will join `Verdict` as further fields, and
-rules as further reasons.
+Every rendering and the exit code come from it. What is inferred over all cells stands in `records.inference`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-SCHEMA = 1
+from evalrepo.records.inference import (
+    Background,
+    Bar,
+    Confirmation,
+    InstrumentChange,
+    Margin,
+    MetricResult,
+    Test,
+    UsageMedian,
+)
+
+SCHEMA = 2
 """Of the JSON rendering."""
 
 
@@ -29,8 +39,9 @@ class Score:
 
     `errors` counts reps whose last attempt was an ERROR, `retries` attempts before a last one, both over all reps of
     the group; `beyond` valid reps after the first N. `failed` and `axes` count reps in which a gating check or axis
-    failed; `metrics` are means of 0-3; `usage` medians (tokens, USD, tool calls, seconds), None where unknown;
-    `interval` is Wilson's, 95 %.
+    failed; `metrics` are means of 0-3, `scores` what they are means of; `usage` medians (tokens, USD, tool calls,
+    seconds), None where unknown; `interval` is Wilson's, 95 %. `worst` and `best` are the counts of the first N reps
+    if every ERROR attempt had been a FAIL, or a PASS.
     """
 
     passes: int
@@ -51,6 +62,14 @@ class Score:
     metrics: Mapping[str, float] = field(default_factory=dict)
     usage: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
     interval: tuple[float, float] = (0.0, 1.0)
+    scores: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    worst: tuple[int, int] = (0, 0)
+    best: tuple[int, int] = (0, 0)
+
+    @property
+    def attempts_lost(self) -> int:
+        """ERROR attempts, those that were tried again among them."""
+        return self.errors + self.retries
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -99,6 +118,9 @@ class Moved:
 class CellResult:
     """A cell of the verdict. `needed` passes are what the bar asks of `after.valid` reps; None without any.
 
+    `cluster`: scenarios of one cluster, twins among them, are one statistical unit. `control`: a scenario that must not
+    trigger. `p_worse` ranks cells and is corrected for nothing, None for a single rep; `q` is Boschloo's one-sided p
+    after Benjamini and Hochberg, for cells of at least five reps a side.
     `missing_side` names the side that lacks a score, "" when both have one; `why` says what a label rests on.
     """
 
@@ -117,9 +139,12 @@ class CellResult:
     why: str = ""
     missing_side: Literal["", "before", "after", "both"] = ""
     p_worse: float | None = None
+    q: float | None = None
     needed: int | None = None
     moved: tuple[Moved, ...] = ()
     excluded: tuple[Excluded, ...] = ()
+    cluster: str = ""
+    control: bool = False
 
     @property
     def name(self) -> str:
@@ -130,6 +155,12 @@ class CellResult:
     def comparable(self) -> bool:
         """Both sides have valid reps that may be compared."""
         return self.label in COMPARABLE
+
+    @property
+    def same_reps(self) -> bool:
+        """Both sides are the very same reps, so that there is nothing to test."""
+        before, after = self.before, self.after
+        return before is not None and after is not None and before.runs == after.runs and before == after
 
     @property
     def below_bar(self) -> bool:
@@ -174,7 +205,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What was decided beforehand, and where it was read. `changed`: the candidate's policy is another one."""
+    """What was decided beforehand, and where it was read. `changed`: the candidate's policy is another one.
+
+    `bar`: "count" allows so many cells below their bar that false blocks stay within `alpha`, "every-cell" none.
+    `margin`: the drop of the overall pass rate that a pass must exclude. `metric_drop`: what a metric's drop does.
+    """
 
     read_at: str
     suites: tuple[str, ...] = ()
@@ -182,6 +217,11 @@ class Policy:
     max_error_rate: float = 0.05
     changed: bool = False
     own: bool = False
+    alpha: float = 0.05
+    margin: float = 0.10
+    bar: str = "count"
+    metric_drop: str = "investigate"
+    confirm_reps: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +238,20 @@ class Errors:
         """Share of reps that ended as ERROR, 0 without reps."""
         return self.errors / self.reps if self.reps else 0.0
 
+    @property
+    def attempt_rate(self) -> float:
+        """Share of attempts that were an ERROR, those that were tried again among them."""
+        attempts = self.reps + self.retries
+        return (self.errors + self.retries) / attempts if attempts else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """What the comparison can stand on. `labels` counts the cells by label; `gap`: the two sides' times, or ""."""
+    """What the comparison can stand on. `labels` counts the cells by label; `gap`: the two sides' times, or "".
+
+    `bounds`: the overall difference if every ERROR attempt had told against the candidate, or for it; None unless the
+    sides' ERROR rates differ and it matters.
+    """
 
     comparable: int
     labels: Mapping[str, int]
@@ -210,11 +260,18 @@ class Validity:
     concurrent: bool
     gap: str
     excluded: tuple[Excluded, ...]
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A mean over scenarios of their pass rates, over comparable cells; counts are (passes, valid)."""
+    """A mean over scenarios of their pass rates, over comparable cells; counts are (passes, valid).
+
+    `error`: standard error of the difference over scenario means, clustered, and `interval` Student's 95 % from 20
+    clusters on; None where they cannot be computed. `test` leaves out cells whose reps are the same on both sides, and
+    is None when no other are left. `detectable`: the smallest uniform drop that these reps show with power .8; None
+    when not even a collapse of every cell is.
+    """
 
     name: str
     scenarios: int
@@ -223,6 +280,11 @@ class Rate:
     after: float
     before_counts: tuple[int, int]
     after_counts: tuple[int, int]
+    clusters: int = 0
+    error: float | None = None
+    interval: tuple[float, float] | None = None
+    test: Test | None = None
+    detectable: float | None = None
 
     @property
     def difference(self) -> float:
@@ -258,6 +320,13 @@ class Verdict:
     """Findings about frozen files, one sentence each; empty when they are as they should be."""
     reasons: tuple[Reason, ...]
     answer: Answer
+    metrics: tuple[MetricResult, ...] = ()
+    usage: tuple[UsageMedian, ...] = ()
+    instrument: tuple[InstrumentChange, ...] = ()
+    bar: Bar | None = None
+    margin: Margin | None = None
+    confirmations: tuple[Confirmation, ...] = ()
+    background: Background = field(default_factory=Background)
 
     @property
     def exit(self) -> int:

@@ -1,12 +1,13 @@
-"""A cell over time, as text."""
+"""A cell or a suite over time, as text."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from evalrepo.records.verdict import Score
 from evalrepo.render.safe import wrapped
-from evalrepo.render.text import Style, score_text, table
+from evalrepo.render.text import Style, command_lines, score_text, table
 
 
 class PointShown(Protocol):
@@ -24,6 +25,49 @@ class PointShown(Protocol):
     def why(self) -> str: ...
 
 
+class SlideShown(Protocol):
+    """What is shown of a slide."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def rates(self) -> tuple[float, ...]: ...
+    @property
+    def p_step(self) -> float: ...
+    @property
+    def p_drop(self) -> float: ...
+
+
+class SuitePointShown(Protocol):
+    """What is shown of a suite's point."""
+
+    @property
+    def commit(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+    @property
+    def subject_line(self) -> str: ...
+    @property
+    def counts(self) -> Mapping[Any, tuple[int, int]]: ...
+    @property
+    def cells(self) -> int: ...
+    @property
+    def rate(self) -> float | None: ...
+
+
+class SuiteShown(Protocol):
+    """What is shown of a suite's trend."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sparkline(self) -> str: ...
+    @property
+    def points(self) -> tuple[SuitePointShown, ...]: ...
+    @property
+    def slide(self) -> SlideShown | None: ...
+
+
 class TrendShown(Protocol):
     """What is shown of a trend."""
 
@@ -35,6 +79,8 @@ class TrendShown(Protocol):
     def elsewhere(self) -> int: ...
     @property
     def points(self) -> tuple[PointShown, ...]: ...
+    @property
+    def slide(self) -> SlideShown | None: ...
 
 
 def trend_text(trend: TrendShown, style: Style) -> str:
@@ -46,7 +92,48 @@ def trend_text(trend: TrendShown, style: Style) -> str:
     if trend.elsewhere:
         noun = "subject" if trend.elsewhere == 1 else "subjects"
         lines += wrapped(f"{trend.elsewhere} measured {noun} that this history does not hold")
-    return "\n".join(lines)
+    return "\n".join([*lines, *slide_lines(trend.slide, style)])
+
+
+def suite_text(trend: SuiteShown, style: Style) -> str:
+    """The same of a suite; a point lacks cells where not all of them were measured with its subjects."""
+    lines = [style(line, "heading") for line in wrapped(f"{trend.name}  {trend.sparkline}".rstrip())]
+    rows = [
+        (_commit(p.commit), p.date[:10], f"{p.rate:.1%}" if p.rate is not None else "", _passed(p), _cells(p),
+         p.subject_line)
+        for p in trend.points
+    ]  # fmt: skip
+    lines += table(rows, ("commit", "date", "rate", "passed", "cells", "what"), shrink=5)
+    if any(len(p.counts) < p.cells for p in trend.points):
+        lines += wrapped("Points that lack cells are not drawn: their rates are of other scenarios.", then="  ")
+    return "\n".join([*lines, *slide_lines(trend.slide, style)])
+
+
+def _passed(point: SuitePointShown) -> str:
+    return f"{sum(p for p, _ in point.counts.values())}/{sum(n for _, n in point.counts.values())}"
+
+
+def _cells(point: SuitePointShown) -> str:
+    return f"{len(point.counts)} of {point.cells}"
+
+
+def slide_lines(slide: SlideShown | None, style: Style) -> list[str]:
+    """What is said of releases that became worse each time."""
+    if slide is None:
+        return []
+    steps = " → ".join(f"{name} {rate:.1%}" for name, rate in zip(slide.names, slide.rates, strict=True))
+    fall = (slide.rates[0] - slide.rates[-1]) * 100
+    text = (
+        f"slow slide: {steps}: each release a little worse, together {fall:.1f} points (exact p {small(slide.p_drop)}; "
+        f"the last step alone, against {slide.names[-2]}, {small(slide.p_step)})"
+    )
+    first, *rest = wrapped(text, then="  ")
+    return [style(first, "worse"), *rest, *command_lines(f"evalrepo diff {slide.names[0]}")]
+
+
+def small(p: float) -> str:
+    """A probability that is never said to be zero."""
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
 def _commit(commit: str) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from evalrepo.records.inference import Margin
 from evalrepo.records.verdict import SCHEMA, CellResult, Errors, Rate, Score, Verdict
 
 _COMPUTED: dict[type, tuple[str, ...]] = {
-    CellResult: ("name", "comparable", "below_bar", "fell_below_bar"),
-    Errors: ("rate",),
+    CellResult: ("name", "comparable", "same_reps", "below_bar", "fell_below_bar"),
+    Errors: ("rate", "attempt_rate"),
+    Margin: ("shown",),
     Rate: ("difference",),
     Score: ("rate",),
     Verdict: ("exit",),

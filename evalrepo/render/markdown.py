@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalrepo.records.verdict import CellResult, Label, Reason, Score, Verdict
+from evalrepo.render.inference import (
+    METRIC_HEADS,
+    TEST_HEADS,
+    USAGE_HEADS,
+    inference_lines,
+    instrument_lines,
+    metric_rows,
+    p_text,
+    rates,
+    test_rows,
+    usage_rows,
+)
 from evalrepo.render.safe import fenced, md
 from evalrepo.render.text import (
     KINDS,
@@ -25,9 +37,14 @@ def verdict_markdown(verdict: Verdict) -> str:
         _title(verdict),
         *[_reason(reason) for reason in verdict.reasons],
         _rates(verdict),
+        "\n".join(f"- {md(line)}" for line in inference_lines(verdict)),
         _cells(verdict, "Changed", [c for c in verdict.cells if c.label is not Label.SAME], fold=False),
         md(suspects_line(verdict)) + "." if verdict.validity.comparable else "",
         _cells(verdict, "Unchanged", [c for c in verdict.cells if c.label is Label.SAME], fold=True),
+        _folded("Exact tests", _rows(TEST_HEADS, test_rows(verdict))),
+        _folded("Metrics", _rows(METRIC_HEADS, metric_rows(verdict))),
+        _folded("Usage", _rows(USAGE_HEADS, usage_rows(verdict))),
+        _folded("Instrument changes", "\n".join(f"- {md(line)}" for line in instrument_lines(verdict))),
         _folded("Validity", "\n".join(f"- {md(line)}" for line in validity_lines(verdict))),
         _folded("Checks and axes that moved", _moved(verdict)),
     ]
@@ -50,16 +67,19 @@ def _indented(block: str) -> str:
 
 
 def _rates(verdict: Verdict) -> str:
-    rates = ([verdict.overall] if verdict.overall else []) + list(verdict.tiers if len(verdict.tiers) > 1 else ())
-    rows = [rate_row(rate) for rate in rates]
-    return _table(("pass rate", "scenarios", "before", "", "after", "", "change"), rows) if rows else ""
+    rows = [rate_row(rate) for rate in rates(verdict)]
+    return _rows(("pass rate", "scenarios", "before", "", "after", "", "change"), rows)
+
+
+def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return _table(heads, rows) if rows else ""
 
 
 def _cells(verdict: Verdict, heading: str, cells: Sequence[CellResult], *, fold: bool) -> str:
     if not cells:
         return ""
     rows = [_row(cell) for cell in cells]
-    shown = _table(("cell", "before", "95 %", "after", "95 %", "", "P(worse)", "why"), rows)
+    shown = _table(("cell", "before", "95 %", "after", "95 %", "", "P(worse)", "q", "why"), rows)
     title = f"{heading}: {len(cells)} of {len(verdict.cells)} cells"
     return _folded(title, shown) if fold else f"**{title}**\n\n{shown}"
 
@@ -76,6 +96,7 @@ def _row(cell: CellResult) -> tuple[str, ...]:
         interval_text(after),
         label_text(cell),
         worse,
+        "" if cell.q is None else p_text(cell.q),
         cell.why,
     )
 

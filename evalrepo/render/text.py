@@ -6,6 +6,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalrepo.records.verdict import CellResult, Errors, Label, Rate, Reason, Score, Side, Verdict
+from evalrepo.render.inference import (
+    METRIC_HEADS,
+    TEST_HEADS,
+    USAGE_HEADS,
+    evidence_lines,
+    inference_lines,
+    instrument_lines,
+    metric_rows,
+    points,
+    rates,
+    test_rows,
+    usage_rows,
+)
 from evalrepo.render.safe import safe, shortened, width, wrapped
 
 COLUMNS = 80
@@ -33,8 +46,12 @@ def verdict_text(verdict: Verdict, style: Style = plain) -> str:
         _head(verdict, style),
         _validity(verdict),
         _rates(verdict),
+        _tests(verdict),
         _cells(verdict, style),
         _moved(verdict),
+        _table_of(metric_rows(verdict), METRIC_HEADS),
+        _table_of(usage_rows(verdict), USAGE_HEADS),
+        [line for text in instrument_lines(verdict) for line in wrapped(text, then="  ")],
         _reasons(verdict, style),
         [_answer(verdict, style)],
     ]
@@ -57,7 +74,10 @@ def _head(verdict: Verdict, style: Style) -> list[str]:
 def _policy(verdict: Verdict) -> str:
     policy = verdict.policy
     suites = ", ".join(policy.suites) or "every scenario"
-    return f"policy read at {policy.read_at}: suites {suites}; golden {', '.join(policy.golden) or 'none'}"
+    golden = ", ".join(policy.golden) or "none"
+    margin = "none" if policy.margin >= 1 else f"{policy.margin * 100:.0f} points"
+    rules = f"bar {policy.bar}; alpha {policy.alpha:g}; margin {margin}"
+    return f"policy read at {policy.read_at}: suites {suites}; golden {golden}; {rules}"
 
 
 def side_name(side: Side) -> str:
@@ -76,6 +96,7 @@ def validity_lines(verdict: Verdict) -> list[str]:
     lines.append(f"ERROR: before {_errors(validity.before)}; after {_errors(validity.after)}")
     if validity.gap:
         lines.append(f"not concurrent: the sides were measured at different times ({validity.gap})")
+    lines += evidence_lines(verdict)
     lines += [f"excluded: {e.reps} {'rep' if e.reps == 1 else 'reps'} {e.why}" for e in validity.excluded]
     return lines
 
@@ -94,19 +115,24 @@ def _errors(errors: Errors) -> str:
 
 
 def _rates(verdict: Verdict) -> list[str]:
-    rates = ([verdict.overall] if verdict.overall else []) + list(verdict.tiers if len(verdict.tiers) > 1 else ())
-    if not rates:
-        return []
-    rows = [rate_row(rate) for rate in rates]
-    return table(rows, ("pass rate", "scenarios", "before", "", "after", "", "change"), shrink=0)
+    rows = [rate_row(rate) for rate in rates(verdict)]
+    return table(rows, ("pass rate", "scenarios", "before", "", "after", "", "change"), shrink=0) if rows else []
+
+
+def _tests(verdict: Verdict) -> list[str]:
+    said = [line for text in inference_lines(verdict) for line in wrapped(text, then="  ")]
+    return _table_of(test_rows(verdict), TEST_HEADS) + said
+
+
+def _table_of(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> list[str]:
+    return table(rows, heads, shrink=0) if rows else []
 
 
 def rate_row(rate: Rate) -> tuple[str, ...]:
     """Name, scenarios, counts and rates of both sides, change in points."""
     (old, n_old), (new, n_new) = rate.before_counts, rate.after_counts
-    change = f"{rate.difference * 100:+.0f} points" if round(rate.difference * 100) else "no change"
     before, after = f"{rate.before:.0%}", f"{rate.after:.0%}"
-    return (rate.name, str(rate.scenarios), f"{old}/{n_old}", before, f"{new}/{n_new}", after, change)
+    return (rate.name, str(rate.scenarios), f"{old}/{n_old}", before, f"{new}/{n_new}", after, points(rate.difference))
 
 
 def _cells(verdict: Verdict, style: Style) -> list[str]:

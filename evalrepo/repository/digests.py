@@ -115,6 +115,11 @@ def digests(
     )
 
 
+def subject_digest(tree: Tree, config: Config, scenario: Scenario) -> str:
+    """The subject digest of a scenario."""
+    return _subjects(tree, config, scenario)[0]
+
+
 def _subjects(tree: Tree, config: Config, scenario: Scenario) -> tuple[str, dict[str, str]]:
     """One subject's digest as it is; several combined in order of name."""
     names = sorted(set(scenario.subject))

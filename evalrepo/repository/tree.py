@@ -119,7 +119,7 @@ class Tree(ABC):
                 return dict(self.entries())
             part = self._part(clean.partition("/")[0])
             found |= part.below(clean) if part else {}
-        return _ordered(found) if len(roots) > 1 else found
+        return ordered(found) if len(roots) > 1 else found
 
     def regular(self, *roots: str, suffix: str) -> list[tuple[str, str]]:
         """Path and blob id of the regular files below these directories, in git's order; nothing is kept of it."""
@@ -134,7 +134,7 @@ class Tree(ABC):
                 continue
             fits = globs.compiled(pattern).fullmatch
             found |= {path: e for path, e in self.under(globs.base(pattern)).items() if fits(path)}
-        return _ordered(found)
+        return ordered(found)
 
     def read(self, path: str) -> bytes:
         """A file's content as git stores it; for a symbolic link, where it points. GitError when it is not there."""
@@ -299,7 +299,8 @@ def _unmerged(paths: list[str]) -> GitError:
     return GitError(f"the index has unmerged paths: {named}", hint="resolve the conflict and git add them")
 
 
-def _ordered(found: dict[str, Entry]) -> dict[str, Entry]:
+def ordered(found: Mapping[str, Entry]) -> dict[str, Entry]:
+    """The same in git's byte order of paths."""
     return {path: found[path] for path in sorted(found, key=os.fsencode)}
 
 

@@ -95,6 +95,10 @@ class Rows:
         """Cell → the subject digests that were measured in it."""
         return {cell: {held[1] for held in self._held.get(cell, ())} for cell in cells}
 
+    def measured_since(self, cells: Iterable[Cell], start: str) -> set[str]:
+        """The subject digests that records of these cells which started after `start` (UTC, RFC 3339) measured."""
+        return {held[1] for cell in cells for held in self._held.get(cell, ()) if held[0] > start}
+
     def paths(self) -> dict[str, Cell]:
         """Every record's path → its cell."""
         return {held[3]: cell for cell in self.cells() for held in self._held[cell]}

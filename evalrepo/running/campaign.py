@@ -1,15 +1,19 @@
 """A run: its reps in threads, each journaled when it starts and when it ends, then records and a commit.
 
+Two sides that are compared are two runs whose reps are at work in turns: A1 B1 B2 A2 A3 B3 …, cell by cell, so that
+whatever drifts in time drifts under both alike.
+
 Ctrl-C sets `cancel`: what runs is ended and becomes ERROR(interrupted), what had finished is landed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalrepo import __version__
 from evalrepo.formats.ids import run_id
@@ -31,7 +35,7 @@ Emit = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Work:
-    """What a run does: its cells, each prepared, in the plan's order."""
+    """What a run does: its cells, each prepared, in the plan's order. Of several at once the first's `jobs` count."""
 
     cells: tuple[Cell, ...]
     prepared: tuple[Prepared, ...]
@@ -42,22 +46,44 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One attempt that is to be made."""
+    """One attempt that is to be made, of the `lane`-th run."""
 
+    lane: int
     cell: int
     rep: int
     attempt: int = 1
 
 
+@dataclass(frozen=True)
+class Lane:
+    """One run under way. `first`: the number of its first cell among the cells of all runs, for events."""
+
+    bench: Bench
+    work: Work
+    journal: Journal
+    blobs: BlobWriter
+    first: int
+
+
 def measure(repo: Repository, bench: Bench, work: Work, emit: Emit, cancel: threading.Event) -> Landed:
     """Run every rep that the cells need, then land the records. Raises HarnessError, GitError; loses no rep."""
-    journal = _journal(repo, bench, work)
-    try:
-        with ThreadPoolExecutor(max_workers=work.jobs) as pool:
-            _Loop(repo.blob_writer(held(repo, journal.run)), bench, work, journal, emit, cancel, pool).run()
-        return finish(repo, bench.world, journal, commit=work.commit)
-    finally:
-        journal.close()
+    return interleaved(repo, [(bench, work)], emit, cancel)[0]
+
+
+def interleaved(
+    repo: Repository, sides: Sequence[tuple[Bench, Work]], emit: Emit, cancel: threading.Event
+) -> list[Landed]:
+    """One run a side, their reps in turns, with one pool of workers; then all land. Raises as `measure` does."""
+    with contextlib.ExitStack() as journals:
+        lanes: list[Lane] = []
+        for bench, work in sides:
+            journal = _journal(repo, bench, work)
+            journals.callback(journal.close)
+            blobs = repo.blob_writer(held(repo, journal.run))
+            lanes.append(Lane(bench, work, journal, blobs, sum(len(lane.work.cells) for lane in lanes)))
+        with ThreadPoolExecutor(max_workers=lanes[0].work.jobs) as pool:
+            _Loop(lanes, emit, cancel, pool).run()
+        return [finish(repo, lane.bench.world, lane.journal, commit=lane.work.commit) for lane in lanes]
 
 
 def _journal(repo: Repository, bench: Bench, work: Work) -> Journal:
@@ -84,27 +110,17 @@ def folder(cell: Cell, rep: int, attempt: int) -> str:
 class _Loop:
     """Keeps `jobs` reps at work until none is left; memory does not grow with their number."""
 
-    def __init__(
-        self,
-        blobs: BlobWriter,
-        bench: Bench,
-        work: Work,
-        journal: Journal,
-        emit: Emit,
-        cancel: threading.Event,
-        pool: Executor,
-    ) -> None:
-        self._blobs, self._bench, self._work = blobs, bench, work
-        self._journal, self._emit, self._cancel, self._pool = journal, emit, cancel, pool
+    def __init__(self, lanes: Sequence[Lane], emit: Emit, cancel: threading.Event, pool: Executor) -> None:
+        self._lanes, self._emit, self._cancel, self._pool = lanes, emit, cancel, pool
         self._again: deque[Job] = deque()
         self._running: dict[Future[Rep], Job] = {}
         self._failure: BaseException | None = None
 
     def run(self) -> None:
         """Until all is done; on Ctrl-C or a journal that cannot be written, until what runs has ended."""
-        fresh = _jobs(self._work.cells)
+        fresh = jobs_of([lane.work.cells for lane in self._lanes])
         while True:
-            while len(self._running) < self._work.jobs and not self._stopped():
+            while len(self._running) < self._lanes[0].work.jobs and not self._stopped():
                 job = self._again.popleft() if self._again else next(fresh, None)
                 if job is None:
                     break
@@ -132,28 +148,30 @@ class _Loop:
                 self._cancel.set()
                 continue
             rep = future.result()
-            self._emit(Finished(job.cell, rep))
+            self._emit(Finished(self._lanes[job.lane].first + job.cell, rep))
             if _worth_another(rep):
-                self._again.append(Job(job.cell, job.rep, job.attempt + 1))
+                self._again.append(replace(job, attempt=job.attempt + 1))
 
     def _attempt(self, job: Job) -> Rep:
         """In a worker thread: journal the start, play, store, journal the end."""
-        cell = self._work.cells[job.cell]
-        start = self._bench.world.timestamp()
-        self._journal.start(job.cell, job.rep, job.attempt, start)
-        self._emit(Started(job.cell, job.rep, job.attempt))
+        lane = self._lanes[job.lane]
+        cell = lane.work.cells[job.cell]
+        start = lane.bench.world.timestamp()
+        lane.journal.start(job.cell, job.rep, job.attempt, start)
+        self._emit(Started(lane.first + job.cell, job.rep, job.attempt))
         done = execute(
-            self._bench,
-            self._work.prepared[job.cell],
+            lane.bench,
+            lane.work.prepared[job.cell],
             Attempt(job.rep, job.attempt, start),
             folder(cell, job.rep, job.attempt),
             self._cancel,
         )
-        self._journal.end(job.cell, _without_secrets(cell, done), self._stored(done))
+        lane.journal.end(job.cell, _without_secrets(cell, done), _stored(lane.blobs, done))
         return done.rep
 
-    def _stored(self, done: Done) -> dict[str, str]:
-        return {path: self._blobs.write(data) for path, data in done.files.items()}
+
+def _stored(blobs: BlobWriter, done: Done) -> dict[str, str]:
+    return {path: blobs.write(data) for path, data in done.files.items()}
 
 
 def _without_secrets(cell: Cell, done: Done) -> Rep:
@@ -165,12 +183,20 @@ def _without_secrets(cell: Cell, done: Done) -> Rep:
     return done.rep.model_copy(update={"checks": bare, "metrics": scores, "message": ""})
 
 
-def _jobs(cells: Sequence[Cell]) -> Iterator[Job]:
-    """Rep 1 of every cell, then rep 2, …: a run that is stopped early has measured all cells alike."""
-    for rep in range(1, max((c.need for c in cells), default=0) + 1):
-        for number, cell in enumerate(cells):
-            if rep <= cell.need:
-                yield Job(number, rep)
+def jobs_of(lanes: Sequence[Sequence[Cell]]) -> Iterator[Job]:
+    """Rep 1 of every cell, then rep 2, …: a run that is stopped early has measured all cells alike.
+
+    The runs take turns in each cell, and who goes first changes with every rep: A B, B A, A B, …
+    """
+    cells = list(dict.fromkeys(cell.header.cell for lane in lanes for cell in lane))
+    numbers = [{cell.header.cell: number for number, cell in enumerate(lane)} for lane in lanes]
+    for rep in range(1, max((c.need for lane in lanes for c in lane), default=0) + 1):
+        for cell in cells:
+            turns = range(len(lanes)) if rep % 2 else reversed(range(len(lanes)))
+            for lane in turns:
+                number = numbers[lane].get(cell)
+                if number is not None and rep <= lanes[lane][number].need:
+                    yield Job(lane, number, rep)
 
 
 def _worth_another(rep: Rep) -> bool:

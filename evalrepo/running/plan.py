@@ -11,7 +11,7 @@ from evalrepo.records.config import Bar, Config, Suite, Tier
 from evalrepo.records.record import BarRecord, CellHeader, Purpose
 from evalrepo.records.script import find, names
 from evalrepo.registry import module
-from evalrepo.repository.digests import digests
+from evalrepo.repository.digests import digests, subject_digest
 
 if TYPE_CHECKING:
     from evalrepo.records.scenario import Scenario
@@ -90,6 +90,9 @@ class Ground:
     isolation: str
     have: Callable[[CellHeader], int]
     """Valid reps recorded at the header's digests and requested model."""
+    purpose: Purpose = Purpose.MEASURE
+    other: tuple[Tree, Config] | None = None
+    """The side that is measured at the same time."""
 
 
 def plan(ground: Ground, asked: Asked) -> Plan:
@@ -203,6 +206,8 @@ def cell_header(
         model_free=traits.model_free,
         network="open" if traits.network == "open" else "none",
         bar=BarRecord(passes=bar.passes, of=bar.of),
+        purpose=ground.purpose,
+        against=subject_digest(*ground.other, loaded.scenario) if ground.other is not None else "",
         checks=must_report(loaded.scenario),
     )
 

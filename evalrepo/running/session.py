@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from evalrepo.formats.redaction import Redactor
 from evalrepo.records.globs import is_glob
-from evalrepo.records.record import CellHeader
+from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
 from evalrepo.repository.digests import subject_part
 from evalrepo.running.bench import Bench
@@ -34,12 +34,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Session:
-    """A repository and the tree of it that is measured."""
+    """A repository and the tree of it that is measured.
+
+    `at`: the commit whose subject it has, "" for the tree's own, with the name that a person gave it; `purpose`: why
+    its reps are run.
+    """
 
     repo: Repository
     tree: Tree
     loaded: Loaded
     isolation: Isolation
+    at: str = ""
+    at_name: str = ""
+    purpose: Purpose = Purpose.MEASURE
 
     @property
     def world(self) -> World:
@@ -113,8 +120,8 @@ def tripwires(loaded: Loaded) -> tuple[str, ...]:
     return tuple(dict.fromkeys(t for t in found if t))
 
 
-def ground(session: Session, have: Callable[[CellHeader], int]) -> Ground:
-    """What a plan stands on; agents' versions are asked for once each."""
+def ground(session: Session, have: Callable[[CellHeader], int], against: Session | None = None) -> Ground:
+    """What a plan stands on; agents' versions are asked for once each. `against`: the side that is measured with it."""
     repo, config = session.repo, session.loaded.config
     head = repo.tree("HEAD")
 
@@ -125,17 +132,21 @@ def ground(session: Session, have: Callable[[CellHeader], int]) -> Ground:
 
     @cache
     def dirty(subjects: tuple[str, ...]) -> bool:
+        if session.at:
+            return False
         known = [config.subjects[n] for n in subjects if n in config.subjects]
         return any(subject_part(head, "", s)[0] != subject_part(session.tree, "", s)[0] for s in known)
 
     return Ground(
         tree=session.tree,
         loaded=session.loaded,
-        commit=repo.head() or "",
+        commit=session.at or repo.head() or "",
         dirty=dirty,
         version=version,
         isolation=session.isolation.level,
         have=have,
+        purpose=session.purpose,
+        other=(against.tree, against.loaded.config) if against is not None else None,
     )
 
 

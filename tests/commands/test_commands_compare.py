@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -150,7 +151,8 @@ def test_an_edited_check_makes_the_base_not_comparable_and_is_named(once: Repo):
     [command] = [r["command"] for r in gate["reasons"] if r["code"] == "not-comparable"]
     _follow(once, command)
     assert labels(once, "v1", "HEAD", exit=0) == {"S1-typo": "same"}
-    assert once.json("gate", exit=0)["answer"] == "pass"
+    gate = once.json("gate", exit=3)
+    assert [r["code"] for r in gate["reasons"] if r["kind"] != "note"] == ["margin"]
 
 
 def test_the_first_release_is_held_to_its_own_policy(once: Repo):
@@ -285,3 +287,32 @@ def test_a_cache_that_is_torn_or_foreign_is_read_anew(worse: Repo):
 def test_nothing_is_coloured_when_piped_and_markdown_folds_detail(worse: Repo):
     assert "\x1b" not in worse.run("diff", "v1", exit=1)
     assert "<details><summary>Validity</summary>" in worse.run("gate", "--format", "markdown", exit=1)
+
+
+def test_every_form_of_a_gate_says_the_same(worse: Repo):
+    data = worse.json("gate", exit=1)
+    assert worse.run("gate", exit=1).endswith("gate: block (exit 1)\n")
+    junit = ElementTree.fromstring(worse.run("gate", "--format", "junit", exit=1))
+    deciding = [r["text"] for r in data["reasons"] if r["kind"] != "note"]
+    assert [f.get("message") for f in junit.iter() if f.tag in ("failure", "error")] == deciding
+    assert worse.run("gate", "--format", "github", exit=1).startswith("::error title=evalrepo gate::block (exit 1)")
+
+
+def test_a_gate_says_what_these_reps_prove_and_how_many_versions_were_tried(worse: Repo):
+    gate = worse.json("gate", exit=1)
+    assert gate["background"]["versions"] == 1
+    assert gate["overall"]["test"]["p_drop"] == pytest.approx(0.05)
+    assert gate["margin"]["shown"] is False
+    worse.commit({GUIDE_FILE: WORSE + "\n"}, "another")
+    worse.run("run", exit=1)
+    assert worse.json("gate", exit=1)["background"]["versions"] == 2
+
+
+def test_a_waiver_made_since_the_baseline_is_named_and_does_not_count(worse: Repo):
+    waiver = 'event: waive\nat: "2026-11-01T10:00:00Z"\nby: A <a@b.c>\nwhy: known\nmetric: M1\nuntil: "2199-12-31"\n'
+    worse.commit({"evalrepo.ledger/01KB0000000000000000000000.yaml": waiver}, "waive it")
+    gate = worse.json("gate", exit=1)
+    assert [w["problem"] for w in gate["background"]["waivers"]] == [
+        "it was made since the baseline, and counts from the next release"
+    ]
+    assert "waiver" in {r["code"] for r in gate["reasons"]}

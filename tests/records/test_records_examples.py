@@ -66,6 +66,7 @@ EVENTS = {
     )
     for kind in get_args(EventKind)
 }
+EVENTS["waive"] = (EVENTS["waive"][0] + 'metric: M2\nuntil: "2026-12-31"\n', EVENTS["waive"][1])
 
 SCENARIO = "title: t\nsubject: s\nturns: [{{prompt: p}}]\nchecks:\n  - {{id: x, axis: A, {kind}: {arguments}}}\n"
 SCRIPT = (

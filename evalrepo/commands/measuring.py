@@ -1,0 +1,132 @@
+"""Measuring one content or two that are compared, for every command that does: what must hold, the reps, the end."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from evalrepo.errors import DataError, Interrupted
+
+if TYPE_CHECKING:
+    from evalrepo.repository.repo import Repository
+    from evalrepo.running.bench import Bench
+    from evalrepo.running.keep import Landed
+    from evalrepo.running.plan import Plan
+    from evalrepo.running.recover import Recovered
+    from evalrepo.running.session import Session
+    from evalrepo.world import World
+
+
+@dataclass(frozen=True)
+class Means:
+    """How reps are run: at a time (None: from cores and memory), whether results are committed, consent, output."""
+
+    jobs: int | None = None
+    commit: bool = True
+    live: bool = False
+    format: str = "text"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One content to be measured, and its plan by what is recorded now."""
+
+    session: Session
+    replan: Callable[[], Plan]
+
+
+def recovered(repo: Repository) -> None:
+    """Finish dead runs, each said."""
+    from evalrepo.running.recover import recover
+
+    for done in recover(repo, repo.world):
+        click.echo(f"run {done.run} had died: {_what_became(done)}", err=True)
+
+
+def _what_became(done: Recovered) -> str:
+    if done.error is not None:
+        return f"not recovered yet, nothing is lost: {done.error}"
+    if done.landed is None or not done.landed.records:
+        return "it had no reps"
+    reps = sum(len(record.reps) for record in done.landed.records.values())
+    recorded = f"{reps} reps are" if reps != 1 else "one rep is"
+    return f"its {recorded} recorded, {done.interrupted} ERROR(interrupted)"
+
+
+def measured(here: Session, wanted: Sequence[Wanted], means: Means, cancel: threading.Event) -> list[Landed]:
+    """Bring every content to its plan, their reps in turns. `here`: the work tree, whose files must be sound.
+
+    Raises what the preflight refuses, and Interrupted after Ctrl-C with what was kept.
+    """
+    from evalrepo.commands.progress import shown
+    from evalrepo.running.rounds import How, Side, measure_sides
+    from evalrepo.running.session import bench, snapshot
+
+    plans = [want.replan() for want in wanted]
+    _sound(here, plans, means)
+    jobs = jobs_for(plans, means)
+    with contextlib.ExitStack() as benches:
+        sides = []
+        for want, made in zip(wanted, plans, strict=True):
+            workbench = benches.enter_context(bench(want.session))
+            _proven(want.session, workbench, made, jobs, cancel)
+            tree = snapshot(want.session, made) if made.reps else ""
+            sides.append(Side(want.session, workbench, want.replan, tree))
+        with shown(means.format, here.world.environ.get("TERM", "")) as show:
+            landed = measure_sides(sides, How(jobs, means.commit), show, cancel)
+    if cancel.is_set():
+        kept = sum(len(record.reps) for one in landed for record in one.records.values())
+        raise Interrupted(f"interrupted; {kept} reps are kept", hint="the same command goes on where it stopped")
+    return landed
+
+
+def jobs_for(plans: Iterable[Plan], means: Means) -> int:
+    """Reps at a time."""
+    from evalrepo.running.jobs import default_jobs
+
+    return means.jobs or default_jobs(model_free=all(c.header.model_free for made in plans for c in made.cells))
+
+
+def announce(session: Session, means: Means) -> None:
+    """Say how reps are isolated."""
+    from evalrepo.render.safe import wrapped
+
+    if means.format == "text":
+        found = session.isolation
+        click.echo("\n".join(wrapped(f"isolation: {found.level} ({found.why})", then="  ")), err=True)
+
+
+def _sound(here: Session, plans: Sequence[Plan], means: Means) -> None:
+    from evalrepo.linting import lint
+    from evalrepo.running import preflight
+
+    preflight.consent(_paid(here, plans), live=consented(here.world, means))
+    preflight.nothing_frozen_touched(here.repo, here.tree)
+    wrong = [f for f in lint(here.tree, here.repo, here.loaded) if not f.warning]
+    if wrong:
+        raise DataError(wrong, hint="evalrepo lint shows everything that is wrong; --explain CODE says what one means")
+
+
+def consented(world: World, means: Means) -> bool:
+    """Whether agents that cost money may run."""
+    return means.live or world.environ.get("EVALREPO_LIVE") == "1"
+
+
+def _paid(here: Session, plans: Iterable[Plan]) -> list[str]:
+    from evalrepo.registry import module
+
+    agents = here.loaded.config.agents
+    running = dict.fromkeys(cell.header.agent for made in plans for cell in made.cells if cell.need)
+    return [name for name in running if module(name, agents[name]).traits(agents[name]).paid]
+
+
+def _proven(session: Session, workbench: Bench, made: Plan, jobs: int, cancel: threading.Event) -> None:
+    from evalrepo.running import preflight
+
+    names = dict.fromkeys(cell.header.scenario for cell in made.cells if cell.need)
+    preflight.instrument_proven(workbench, [session.loaded.scenarios[i] for i in names], jobs, cancel)

@@ -1,0 +1,87 @@
+"""What leaves a gate open: too few reps, unresolved suspects, a margin not shown, metrics to be investigated. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from evalrepo.comparing.advice import measure, measure_base, names, plural
+from evalrepo.comparing.blocking import metric_dropped, metric_text, outcome
+from evalrepo.comparing.diff import suspect_text
+from evalrepo.records.verdict import CellResult, Label, Reason, Verdict
+
+CONFIRM = "evalrepo gate --confirm"
+
+
+def unresolved(bare: Verdict) -> list[Reason]:
+    """All of them."""
+    return [*_few(bare), *_suspects(bare), *_metrics(bare), *_margin(bare)]
+
+
+def _few(bare: Verdict) -> list[Reason]:
+    out = []
+    for side in ("after", "before"):
+        short = [
+            c for c in bare.cells if (c.comparable or (c.label is Label.NEW and side == "after")) and _short(c, side)
+        ]
+        if short:
+            wanted = max(c.reps for c in short)
+            where = bare.after.name if side == "after" else bare.before.name
+            few = f"{plural(len(short), 'cell')} with too few valid reps at {where}"
+            text = f"{few} ({_have(short[0], side)}): {names(short)}"
+            asked = measure(short, reps=wanted)
+            command = asked if side == "after" else measure_base(short, bare.before, bare.after, reps=wanted)
+            out.append(Reason("inconclusive", "few-reps", text, command))
+    return out
+
+
+def _short(cell: CellResult, side: str) -> bool:
+    score = cell.after if side == "after" else cell.before
+    return score is not None and score.valid < cell.reps
+
+
+def _have(cell: CellResult, side: str) -> str:
+    score = cell.after if side == "after" else cell.before
+    return f"{score.valid if score else 0} of {cell.reps}"
+
+
+def _suspects(bare: Verdict) -> list[Reason]:
+    out = []
+    for cell in bare.cells:
+        found = outcome(bare, cell, "suspect")
+        if cell.label is not Label.SUSPECT or (found is not None and found.outcome != "open"):
+            continue
+        taken = min(found.before[1], found.after[1]) if found is not None else 0
+        more = f"; {taken} of {found.planned} fresh reps a side are there" if found is not None else ""
+        out.append(Reason("inconclusive", "suspect", f"{suspect_text(cell)}; unresolved{more}", CONFIRM))
+    return out
+
+
+def _metrics(bare: Verdict) -> list[Reason]:
+    if bare.policy.metric_drop != "investigate":
+        return []
+    base = bare.before.commit[:12] or bare.before.name
+    return [
+        Reason("inconclusive", "metric", f"{metric_text(m)}: investigate it, or waive it", f"evalrepo diff {base}")
+        for m in bare.metrics
+        if metric_dropped(m, bare.policy.alpha) and not m.waiver
+    ]
+
+
+def _margin(bare: Verdict) -> list[Reason]:
+    found = bare.margin
+    if found is None or found.shown or found.margin >= 1:
+        return []
+    how = "Student's" if found.method == "t" else "exact"
+    text = (
+        f"a drop of more than {_points(found.margin)} is not excluded: the overall pass rate may have fallen by "
+        f"{_points(-found.bound)} ({how} one-sided {1 - bare.policy.alpha:.0%} bound, from {found.reps[0]} and "
+        f"{found.reps[1]} reps)"
+    )
+    if found.attainable >= found.margin:
+        text += f"; so few reps exclude {_points(found.attainable)} at best, even if all pass"
+    return [Reason("inconclusive", "margin", text, "evalrepo plan")]
+
+
+def _points(share: float) -> str:
+    """Rounded up: a bound is never said to be better than it is."""
+    return plural(math.ceil(share * 100 - 1e-9), "point")

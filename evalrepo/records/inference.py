@@ -1,0 +1,151 @@
+"""What is inferred from scores, as plain frozen data: tests, bars, margins, confirmations, waivers.
+
+Every number comes from `comparing.statistics`. Probabilities are of 0 to 1, rates and differences too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Counts = tuple[int, int]
+"""Passes, valid reps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """An exact permutation test within cells: `p` two-sided, `p_drop` one-sided for a drop, `mid` its mid-p.
+
+    `holm` is `p_drop` corrected for the verdict's family, None for a test that is no member of it. `informative`:
+    cells that could have come out otherwise.
+    """
+
+    p: float
+    p_drop: float
+    mid: float
+    informative: int
+    holm: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """A 0-3 metric over the comparable cells that score it on both sides: means over scenarios, numbers of scores.
+
+    `waiver`: why a drop of it counts as waived, or "".
+    """
+
+    name: str
+    cells: int
+    before: float
+    after: float
+    scores: tuple[int, int]
+    test: Test | None
+    waiver: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageMedian:
+    """Median over comparable cells of the cells' medians, where both sides know it; `unit` as it is shown."""
+
+    name: str
+    unit: str
+    cells: int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentChange:
+    """Something that measures differs between the sides, so that these cells are not compared."""
+
+    what: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Cells below their bar among those compared, and how many may be.
+
+    `allowed`: the count bar, the most that more than `alpha` of releases without any change stay within, given both
+    sides' passes; `p`: how probable so many are then. `holm` as in `Test`.
+    """
+
+    below: int
+    cells: int
+    allowed: int
+    p: float
+    holm: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """Non-inferiority: the one-sided 95 % lower bound of the overall difference, and the margin it must stay above.
+
+    `method`: "t" over clusters of scenarios, or "exact" over reps where there are too few clusters; `attainable`: the
+    smallest margin that so many reps could show if all of them passed.
+    """
+
+    margin: float
+    bound: float
+    method: Literal["t", "exact"]
+    reps: tuple[int, int]
+    attainable: float
+
+    @property
+    def shown(self) -> bool:
+        """The candidate is shown to be no worse than the margin."""
+        return self.bound > -self.margin
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Fresh reps of one flagged cell, taken on both commits to confirm or clear it, and serving only that.
+
+    `cell` is its name in the verdict; `planned`: valid reps a side that the plan asked for; `strip`: the candidate's
+    valid reps in order, P and F, which the sequential plan needs.
+    """
+
+    cell: str
+    before: Counts
+    after: Counts
+    planned: int
+    plan: Literal["fixed", "sprt"] = "fixed"
+    strip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What fresh reps say of a suspect or a golden cell. `p`: Fisher's one-sided, Holm over all suspects; or None."""
+
+    cell: str
+    of: Literal["suspect", "golden"]
+    outcome: Literal["confirmed", "cleared", "open"]
+    before: Counts
+    after: Counts
+    planned: int
+    plan: Literal["fixed", "sprt"]
+    p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """An event that waives a metric's drop. It counts when `problem` is ""."""
+
+    metric: str
+    by: str
+    why: str
+    until: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """What the ledger and the history say beside the scores.
+
+    `looks`: at the reserve, spent and allowed, None without a reserve; `versions`: subject versions that were measured
+    since the baseline, None when nobody asked.
+    """
+
+    looks: tuple[int, int] | None = None
+    versions: int | None = None
+    waivers: tuple[Waiver, ...] = ()
