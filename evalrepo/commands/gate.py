@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.grid import Grid
-    from evalrepo.records.verdict import Policy, Verdict
+    from evalrepo.records.verdict import CellResult, Policy, Verdict
     from evalrepo.repository.repo import Repository
     from evalrepo.results import Rows
     from evalrepo.world import World
@@ -27,35 +28,76 @@ SHALLOW = "fetch the whole history: in CI fetch-depth: 0, here git fetch --unsha
 
 @click.command("gate")
 @click.option("--baseline", metavar="REV", help="Compare with this commit; default: what the policy names (last-tag).")
+@click.option("--confirm", is_flag=True, help="Take fresh reps of suspects and failed golden cells on both commits.")
+@click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Most fresh reps; default: the policy's.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Fresh reps at a time.")
+@click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep them in the run's ref.")
+@click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
 @click.option("--format", "format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.pass_obj
-def command(world: World, *, baseline: str | None, format: str) -> int:  # noqa: A002 - the option's name
+def command(world: World, /, **given: Any) -> int:
     """Decide whether HEAD may be released, by the policy that its baseline holds.
 
     The baseline is a strict ancestor of HEAD; the first release is held to its own policy. The grid is that of both
     sides' gate suites; the first N valid reps of each cell decide. Model-free results count only for suites that list
-    that agent or tier.
+    that agent or tier. Mechanical checks are asked again of the transcripts at hand.
+
+    With --confirm, fresh reps on both commits, in turns, decide about suspects and golden cells that failed, and they
+    alone; they are recorded, count for nothing else, and are used again at the same contents.
 
     Exit 0: pass. Exit 1: block (a golden scenario with any FAIL, more cells below their bar than chance makes, a drop
     overall or in a tier, a confirmed suspect). Exit 3: inconclusive (too few reps, an unresolved suspect, a metric to
     be investigated, a drop of the margin or more not excluded, a pass that hangs on ERRORs). Exit 4: invalid (frozen
-    files, a missing, stale or not comparable cell, ERRORs over the bound, a degenerate suite). Exit 2: it cannot
-    answer.
+    files, a missing, stale or not comparable cell, ERRORs over the bound, a degenerate suite, results that are not as
+    they were written or cannot be reproduced). Exit 2: it cannot answer.
     """
     from evalrepo.repository.repo import Repository
 
+    options = Options(**given)
+    if not options.confirm and (options.budget is not None or options.live or options.jobs):
+        raise UsageError("--budget, --jobs and --live are for fresh reps", hint="add --confirm")
     repo = Repository.open(world)
     if repo.head() is None:
         raise GitError("the repository has no commit yet", hint="commit what is to be released")
-    verdict, rows = _decide(repo, baseline)
-    show_verdict(world, verdict, format)
-    say_findings(rows)
-    return verdict.exit
+    decision = _decide(repo, options.baseline)
+    if options.confirm and _confirm(repo, decision, options):
+        decision = _decide(repo, options.baseline)
+    show_verdict(world, decision.verdict, options.format)
+    say_findings(decision.rows)
+    return decision.verdict.exit
 
 
-def _decide(repo: Repository, baseline: str | None) -> tuple[Verdict, Rows]:
+@dataclass(frozen=True)
+class Options:
+    """The command line of `gate`."""
+
+    baseline: str | None
+    confirm: bool
+    budget: int | None
+    jobs: int | None
+    commit: bool
+    live: bool
+    format: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict and what it was made of."""
+
+    verdict: Verdict
+    rows: Rows
+    asked: Question
+    cells: Sequence[CellResult]
+    base: Place | None
+    candidate: Place
+
+
+def _decide(repo: Repository, baseline: str | None) -> Decision:
+    from evalrepo.commands.confirming import taken
+    from evalrepo.commands.evidence import evidence
     from evalrepo.commands.ledger import since, today
     from evalrepo.commands.question import compared, remembered
+    from evalrepo.commands.rescoring import Ground
     from evalrepo.commands.sides import place
     from evalrepo.comparing.gate import gate
     from evalrepo.results import rows
@@ -68,7 +110,41 @@ def _decide(repo: Repository, baseline: str | None) -> tuple[Verdict, Rows]:
     asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
     known = replace(today(repo, asked.background), versions=since(repo, found, asked))
     cells = compared(found, asked)
-    return gate(asked.before, asked.after, cells, asked.policy, _frozen(repo, base), background=known), found
+    verdict = gate(
+        asked.before,
+        asked.after,
+        cells,
+        asked.policy,
+        _frozen(repo, base),
+        confirmed=taken(found, asked, cells),
+        background=known,
+        evidence=evidence(Ground(repo, found, asked, candidate)),
+    )
+    return Decision(verdict, found, asked, cells, base, candidate)
+
+
+def _confirm(repo: Repository, decision: Decision, options: Options) -> int:
+    """Fresh reps of what is open; how many attempts were made. An invalid gate is not worth any."""
+    from evalrepo.commands.confirming import Sides, confirm
+    from evalrepo.commands.measuring import Means, recovered
+    from evalrepo.commands.signals import signals
+    from evalrepo.running import preflight
+
+    base, candidate = decision.base, decision.candidate
+    if base is None or decision.verdict.answer == "invalid":
+        why = "there is no baseline" if base is None else "the gate is invalid, which fresh reps cannot change"
+        click.echo(f"nothing is confirmed: {why}", err=True)
+        return 0
+    policy = (base if base.has_config else candidate).config.gate.confirm
+    means = Means(options.jobs, options.commit, options.live, "json" if options.format == "json" else "text")
+    budget = policy.budget if options.budget is None else options.budget
+    sides = Sides(repo, base, candidate, decision.asked, decision.cells)
+    cancel = threading.Event()
+    preflight.git_at_rest(repo)
+    preflight.writable(repo)
+    recovered(repo)
+    with signals(cancel):
+        return confirm(sides, decision.rows, means, budget, cancel)
 
 
 def _question(base: Place | None, candidate: Place) -> Question:

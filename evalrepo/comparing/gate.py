@@ -30,20 +30,26 @@ def gate(
     *,
     confirmed: Sequence[Fresh] = (),
     background: Background | None = None,
+    evidence: Sequence[Reason] = (),
 ) -> Verdict:
-    """The verdict of a gate. `frozen`: findings about frozen files, one sentence each.
+    """The verdict of a gate. `frozen`: findings about frozen files, one sentence each; `evidence`: reasons about the
+    results themselves, which count as all others do.
 
     `confirmed`: fresh reps of flagged cells on both commits, which decide about those cells alone; reps of other cells
     change nothing.
     """
     held = list(cells)
 
+    def judged(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
+        reasons = [*evidence, *decided(bare)[0]]
+        return reasons, answer_of(reasons)
+
     def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
-        reasons, answer = decided(bare)
+        reasons, answer = judged(bare)
         if answer == "pass" and any(c.after is not None and c.after.attempts_lost for c in held):
             worst = verdict(
                 "gate", (before, after), map(recounted, held), policy,
-                rules=decided, frozen=frozen, confirmed=confirmed, background=background,
+                rules=judged, frozen=frozen, confirmed=confirmed, background=background,
             )  # fmt: skip
             lost = [c for c in bare.cells if c.after is not None and c.after.attempts_lost]
             reasons = [*reasons, *_flips(worst, lost)]

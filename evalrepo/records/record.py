@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from evalrepo.records.base import Model
 from evalrepo.records.selectors import fail
@@ -249,6 +249,13 @@ class CellHeader(Strict):
     """Subject digest of the other side, whose reps were interleaved with these; "" when there was none."""
     checks: tuple[str, ...] = ()
     """Ids of the checks that must report."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_rare(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if not data.get("against"):
+            data.pop("against", None)
+        return data
 
     @property
     def cell(self) -> tuple[str, str, str]:

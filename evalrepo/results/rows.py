@@ -41,7 +41,7 @@ _Held = tuple[str, str, str, str]
 
 
 class Rows:
-    """All records of some trees and of the run refs, each blob once.
+    """All records of some trees and of the run refs, each blob once; a blob id is `in` it when it is one of them.
 
     `findings`: files that hold no usable record (more may join when records are read); `by_hand`: results that a
     person wrote, noticed and not scored; `git` sees every blob. `keep` is held on to: a work tree's blobs last only as
@@ -82,6 +82,13 @@ class Rows:
 
     def __len__(self) -> int:
         return sum(map(len, self._held.values()))
+
+    def __contains__(self, oid: object) -> bool:
+        return oid in self._seen
+
+    def blobs(self) -> dict[str, str]:
+        """Blob id → path of every record."""
+        return {held[2]: held[3] for cell in self._held.values() for held in cell}
 
     def cells(self) -> list[Cell]:
         """Every cell that has a record."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from evalrepo.running.campaign import jobs_of
 
 from .conftest import GUIDE, WORLD, Repo
 
@@ -74,10 +76,14 @@ def test_a_snapshot_of_a_run_at_a_revision_holds_its_subject(two: Repo):
     assert two.git("show", f"{ref}:snapshot/{GUIDE_FILE}") == GUIDE
 
 
+def test_reps_of_two_sides_are_at_work_in_turns():
+    cell = SimpleNamespace(need=3, header=SimpleNamespace(cell=("S1", "scripted", "default")))
+    lanes = [[cell], [cell]]
+    assert [(job.lane, job.rep) for job in jobs_of(lanes)] == [(0, 1), (1, 1), (1, 2), (0, 2), (0, 3), (1, 3)]
+
+
 def test_against_measures_both_sides_in_turns_with_one_run_a_side(two: Repo):
-    said = two.run("run", "--against", "v1", "--reps", "3", "--jobs", "1", exit=1)
-    turns = re.findall(r"scripted/default (here|at v1)  rep (\d)", said)
-    assert turns == [("here", "1"), ("at v1", "1"), ("at v1", "2"), ("here", "2"), ("here", "3"), ("at v1", "3")]
+    two.run("run", "--against", "v1", "--reps", "3", "--jobs", "1", exit=1)
     held = by_purpose(two)
     assert sorted(held) == ["against", "measure"]
     here, there = held["measure"], held["against"]
@@ -85,7 +91,8 @@ def test_against_measures_both_sides_in_turns_with_one_run_a_side(two: Repo):
     assert there["commit"] == two.git("rev-parse", "v1").strip()
     assert (here["against"], there["against"]) == (there["digests"]["subject"], here["digests"]["subject"])
     started = {(side["purpose"], rep["rep"]): rep["timing"]["start"] for side in (here, there) for rep in side["reps"]}
-    in_turn = [started["measure" if where == "here" else "against", int(rep)] for where, rep in turns]
+    turns = [("here", 1), ("at v1", 1), ("at v1", 2), ("here", 2), ("here", 3), ("at v1", 3)]
+    in_turn = [started["measure" if where == "here" else "against", rep] for where, rep in turns]
     assert in_turn == sorted(in_turn)
     data = two.json("diff", "v1", "HEAD", exit=1)
     assert data["validity"]["concurrent"] is True

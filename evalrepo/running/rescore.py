@@ -1,0 +1,282 @@
+"""A stored rep judged again: its transcript and what was kept of its sandbox, by a scenario's mechanical checks.
+
+Nothing is played and nothing is asked of a judge. What a check needs and was not kept (a sandbox to run commands in,
+a file's content) is said for each check, and its recorded result stands; so does what a judge said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from evalrepo.agents.base import ReadError
+from evalrepo.checks.asking import all_checks, evaluate_all
+from evalrepo.checks.registry import evaluate
+from evalrepo.checks.view import View
+from evalrepo.records.outcome import FileState, Manifest
+from evalrepo.records.record import CheckResult, Outcome, Rep, Verdict
+from evalrepo.registry import module
+from evalrepo.sandbox.isolation import INSIDE
+from evalrepo.scoring.metrics import metrics
+from evalrepo.scoring.verdict import decide
+
+if TYPE_CHECKING:
+    from evalrepo.records.checks import Check, Condition
+    from evalrepo.records.config import Agent
+    from evalrepo.records.scenario import Scenario
+
+OUTCOME = "outcome.json"
+FOLDERS = 4
+"""Folders above a rep's files: transcripts, scenario, agent and tier, rep and attempt."""
+RESCORER = 1
+"""Of what is remembered: another version judges again."""
+
+Files = Mapping[str, bytes]
+"""Path → content."""
+Fixture = Mapping[str, tuple[str, bytes]]
+"""Path in the work directory → git mode and content before the agent; what setup made is not among it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A rep judged again. `verdict`: by today's scenario, the recorded one where nothing could be asked.
+
+    `differs`: how the record disagrees, one sentence each. `beyond`: check → why it could not be asked again; with the
+    key "" the whole rep could not.
+    """
+
+    verdict: Verdict
+    differs: tuple[str, ...] = ()
+    beyond: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the transcript could be reached at all."""
+        return "" not in self.beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """By what a rep is judged again: scenario, agent's name and settings, the fixture. `whole`: nothing but the fixture
+    was in the work directory before the agent."""
+
+    scenario: Scenario
+    name: str
+    agent: Agent
+    fixture: Fixture = field(default_factory=dict)
+    whole: bool = False
+
+
+def rescore(by: Judged, rep: Rep, files: Files) -> Again:
+    """Judge a recorded PASS or FAIL again. `files`: those of the rep's folder in the run's ref, by path below it.
+
+    Pure. Never raises for what is stored: what cannot be read is a difference, what is missing is `beyond`.
+    """
+    if not rep.valid:
+        return Again(rep.verdict, beyond={"": "an ERROR is the harness's, and not judged again"})
+    if rep.transcript is None:
+        return Again(rep.verdict, beyond={"": "no transcript was kept"})
+    main = rep.transcript.path.removeprefix(folder_of(rep.transcript.path))
+    if main not in files:
+        return Again(rep.verdict, beyond={"": "its transcript is not at hand"})
+    if sha256(files[main]).hexdigest() != rep.transcript.sha256:
+        return Again(rep.verdict, ("the stored transcript is not the one that was recorded",))
+    return _judged(by, rep, files, main)
+
+
+def folder_of(path: str) -> str:
+    """The folder of a rep's files in the run's tree, with its last `/`, by the path of its transcript."""
+    return "/".join(path.split("/")[:FOLDERS]) + "/"
+
+
+def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
+    outcome, native = _parted(files, main)
+    work = _work(rep, files[main])
+    if work is None:
+        return Again(rep.verdict, beyond={"": "where the agent worked was not kept"})
+    played = module(by.name, by.agent)
+    try:
+        transcript = played.read(by.agent, native, work)
+    except ReadError as error:
+        return Again(rep.verdict, (f"the stored transcript cannot be read: {error}",))
+    kept = _Kept(by, outcome, files)
+    view = View(
+        transcript,
+        kept.before,
+        kept.after,
+        kept.read,
+        kept.original,
+        litter=played.traits(by.agent).litter,
+        fired=kept.fired,
+        shell=kept.refuses("a sandbox to run a command in was not kept"),
+        python=kept.refuses("a check module runs in a sandbox, and none was kept"),
+    )
+    return _compared(by.scenario, rep, view, kept)
+
+
+def _parted(files: Files, main: str) -> tuple[Mapping[str, Any] | None, dict[str, bytes]]:
+    """What is known of the sandbox, None when nothing was kept of it; and the agent's own files, the main one first."""
+    outcome = json.loads(files[OUTCOME]) if OUTCOME in files and main != OUTCOME else None
+    ours = {OUTCOME, *outcome.get("kept", ())} if outcome is not None else set()
+    names = sorted((name for name in files if name not in ours), key=lambda name: (name != main, name))
+    return outcome, {name: files[name] for name in names}
+
+
+def _work(rep: Rep, main: bytes) -> str | None:
+    """The work directory as the agent saw it: one place under isolation, else what the log's first line says."""
+    if rep.isolation != "none":
+        return INSIDE["work"]
+    try:
+        head = json.loads(main.split(b"\n", 1)[0])
+        return str(head["cwd"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+class _Kept:
+    """The sandbox as far as it was kept; `lacking` collects what was asked for beyond that."""
+
+    def __init__(self, by: Judged, outcome: Mapping[str, Any] | None, files: Files) -> None:
+        self.lacking: list[str] = []
+        self._files, self._fixture = files, by.fixture
+        self._known = outcome is not None or by.whole
+        self.fired: Mapping[str, int] = dict(outcome["fired"]) if outcome else _unfired(by.scenario)
+        if outcome is not None:
+            self.before, self.after = _manifest(outcome["before"]), _manifest(outcome["after"])
+        else:
+            self.before = self.after = {path: _state(*file) for path, file in self._fixture.items()}
+
+    @property
+    def known(self) -> bool:
+        """Whether the files that were there are known."""
+        return self._known
+
+    def read(self, path: str) -> bytes:
+        """A file afterwards: kept, or as it was before."""
+        return self._whole(path, self.after, self._files.get(f"files/{path}"))
+
+    def original(self, path: str) -> bytes:
+        """A file before the agent."""
+        return self._whole(path, self.before, None)
+
+    def _whole(self, path: str, manifest: Manifest, kept: bytes | None) -> bytes:
+        if path not in manifest:
+            raise FileNotFoundError(path)
+        given = self._fixture.get(path)
+        for data in (kept, given[1] if given is not None else None):
+            if data is not None and sha256(data).hexdigest() == manifest[path].sha256:
+                return data
+        self.lacking.append(f"the content of {path} was not kept")
+        raise FileNotFoundError(self.lacking[-1])
+
+    def refuses(self, why: str) -> Callable[..., Any]:
+        """A function that cannot be had, and says so."""
+
+        def refuse(*_: object) -> Any:
+            self.lacking.append(why)
+            raise FileNotFoundError(why)
+
+        return refuse
+
+
+def _unfired(scenario: Scenario) -> dict[str, int]:
+    """Without an outcome no fault was met."""
+    return {fault.command: 0 for fault in scenario.faults}
+
+
+def _manifest(data: Mapping[str, Any]) -> dict[str, FileState]:
+    return {path: FileState(**state) for path, state in data.items()}
+
+
+def _state(mode: str, data: bytes) -> FileState:
+    return FileState(mode, len(data), sha256(data).hexdigest())
+
+
+def _compared(scenario: Scenario, rep: Rep, view: View, kept: _Kept) -> Again:
+    checks = all_checks(scenario)
+    recorded = {check.id: check for check in rep.checks}
+    beyond = {check.id: why for check in checks if (why := _beyond(check, view, kept, recorded.get(check.id)))}
+    now = {result.id: result for result in evaluate_all(checks, view)}
+    differs: list[str] = []
+    merged: list[CheckResult] = []
+    for check in checks:
+        old = recorded.get(check.id)
+        if old is None:
+            differs.append(f"the record has no result of the check {check.id}")
+            merged.append(now[check.id])
+        elif check.id in beyond or _follows(check, beyond, checks):
+            merged.append(old)
+        else:
+            merged.append(now[check.id])
+            if now[check.id].outcome is not old.outcome:
+                differs.append(f"check {check.id}: {old.outcome} is recorded, {now[check.id].outcome} comes out")
+    verdict = _verdict(checks, merged, rep)
+    if verdict is not rep.verdict:
+        differs.append(f"{rep.verdict} is recorded, {verdict} comes out")
+    differs += [*_validity(scenario, view), *_scores(scenario, rep, merged)]
+    return Again(verdict, tuple(differs), beyond)
+
+
+def _beyond(check: Check, view: View, kept: _Kept, old: CheckResult | None) -> str:
+    """Why a check cannot be asked again, "" when it can."""
+    if check.judge is not None or (old is not None and old.by != "mechanical"):
+        return "a judge or a person decided it"
+    if not kept.known and asks_of_files(check):
+        return "which files there were was not kept"
+    kept.lacking.clear()
+    answer = evaluate(check, view.narrowed(check.scope, check.turn))
+    if answer.outcome is not Outcome.ERROR:
+        return ""
+    return kept.lacking[0] if kept.lacking else answer.evidence[0].text if answer.evidence else "it broke"
+
+
+def asks_of_files(condition: Condition) -> bool:
+    """Whether it asks which files there are, or what is in them."""
+    return condition.file is not None or any(asks_of_files(inner) for inner in condition.nested())
+
+
+def _follows(check: Check, beyond: Mapping[str, str], checks: Sequence[Check]) -> bool:
+    """Whether it is asked only by the word of a check that could not be asked again."""
+    needs = {c.id: c.needs for c in checks}
+    above = check.needs
+    seen: set[str] = set()
+    while above is not None and above not in seen:
+        if above in beyond:
+            return True
+        seen.add(above)
+        above = needs.get(above)
+    return False
+
+
+def _verdict(checks: Sequence[Check], results: Sequence[CheckResult], rep: Rep) -> Verdict:
+    """By the checks, and by what the record says beside them (a deadline that fails)."""
+    verdict, _ = decide(checks, results)
+    ids = {check.id for check in checks}
+    other = any(c.gating and c.outcome is Outcome.FAIL for c in rep.checks if c.id not in ids)
+    return Verdict.FAIL if other and verdict is Verdict.PASS else verdict
+
+
+def _validity(scenario: Scenario, view: View) -> list[str]:
+    """Validity checks that fail: such a rep would be an ERROR."""
+    failed = (
+        check.id
+        for check in scenario.validity
+        if evaluate(check, view.narrowed(check.scope, check.turn)).outcome is Outcome.FAIL
+    )
+    return [f"the validity check {name} fails" for name in failed]
+
+
+def _scores(scenario: Scenario, rep: Rep, results: Sequence[CheckResult]) -> list[str]:
+    """Mechanical metrics that come out otherwise."""
+    specs = {n: s for n, s in scenario.metrics.items() if not isinstance(s, str) and s.ladder is not None}
+    found = metrics(specs, results, None)
+    return [
+        f"metric {name}: {rep.metrics[name].score} is recorded, {found[name].score} comes out"
+        for name in specs
+        if name in rep.metrics
+        and rep.metrics[name].source == "mechanical"
+        and rep.metrics[name].score != found[name].score
+    ]

@@ -1,0 +1,90 @@
+"""`gate --confirm`: fresh reps on both commits decide about what is open, once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .cheating import FAIR, GUIDE_FILE, LUCKY, built, copy, edit
+from .conftest import Repo
+
+
+@pytest.fixture
+def worse(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Repo:
+    """v1 is good and measured, HEAD is worse and measured: two suspects, golden both."""
+    return copy(built(tmp_path_factory), tmp_path)
+
+
+def codes(verdict: dict) -> set[str]:
+    return {r["code"] for r in verdict["reasons"]}
+
+
+def fresh(repo: Repo) -> list[dict]:
+    return [r for r in repo.records() if r["purpose"] == "confirm"]
+
+
+def test_a_fall_is_confirmed_by_fresh_reps_of_both_commits(worse: Repo):
+    head = worse.git("rev-parse", "HEAD").strip()
+    verdict = worse.json("gate", "--confirm", exit=1)
+    found = {(c["cell"], c["of"], c["outcome"], *c["before"], *c["after"]) for c in verdict["confirmations"]}
+    assert found == {
+        (f"S2-typo · dev/{tier}", of, "confirmed", 5, 5, 0, 5)
+        for tier in ("small", "large")
+        for of in ("golden", "suspect")
+    }
+    assert {"confirmed", "golden"} <= codes(verdict)
+    assert {r["commit"] for r in fresh(worse)} == {head, worse.git("rev-parse", "v1").strip()}
+    assert {len(r["reps"]) for r in fresh(worse)} == {5}
+    assert {r["against"] for r in fresh(worse)} == {r["digests"]["subject"] for r in fresh(worse)}
+    assert worse.git("status", "--porcelain") == ""
+
+
+def test_fresh_reps_count_for_nothing_else_and_are_used_again(worse: Repo):
+    before = [(c["name"], c["before"]["strip"], c["after"]["strip"]) for c in worse.json("diff", "v1", exit=1)["cells"]]
+    worse.json("gate", "--confirm", exit=1)
+    after = [(c["name"], c["before"]["strip"], c["after"]["strip"]) for c in worse.json("diff", "v1", exit=1)["cells"]]
+    assert before == after
+    assert "confirmed" in codes(worse.json("gate", exit=1))
+    reps = len(worse.reps())
+    worse.json("gate", "--confirm", exit=1)
+    assert len(worse.reps()) == reps
+
+
+def test_what_fresh_reps_do_not_confirm_is_cleared_and_the_rest_decides(worse: Repo):
+    worse.env["LUCK"] = LUCKY
+    verdict = worse.json("gate", "--confirm", exit=1)
+    worse.env["LUCK"] = FAIR
+    assert {c["outcome"] for c in verdict["confirmations"]} == {"cleared"}
+    assert {"golden", "confirmed", "suspect"} & codes(verdict) == set()
+    assert {"cleared", "drop"} <= codes(verdict)
+
+
+def test_a_budget_takes_whole_plans_or_none_and_says_what_is_left(worse: Repo):
+    said = worse.run("gate", "--confirm", "--budget", "12", exit=1)
+    assert "the budget of 12 reps leaves unconfirmed: S2-typo · dev/small (10 reps)" in said
+    assert {r["tier"] for r in fresh(worse)} == {"large"}
+    assert "suspect, not\n  proven; unresolved" in said
+
+
+def test_the_work_tree_has_no_part_in_it(worse: Repo):
+    worse.write({GUIDE_FILE: "Anything else.\n"})
+    worse.json("gate", "--confirm", exit=1)
+    measured = {r["digests"]["subject"] for r in worse.records() if r["purpose"] == "measure"}
+    assert {r["digests"]["subject"] for r in fresh(worse)} == measured
+    assert {r["dirty"] for r in fresh(worse)} == {False}
+
+
+def test_agents_that_cost_money_want_consent(worse: Repo):
+    edit(worse, "evalrepo.yaml", "    env: [LUCK]", "    paid: true\n    env: [LUCK]")
+    assert "costs money" in worse.run("gate", "--confirm", exit=2)
+    assert fresh(worse) == []
+    worse.run("gate", "--confirm", "--live", exit=1)
+    assert len(fresh(worse)) == 4
+
+
+def test_an_invalid_gate_is_worth_no_reps_and_options_want_confirm(worse: Repo):
+    worse.commit({GUIDE_FILE: "Never measured.\n"}, "unmeasured")
+    assert "nothing is confirmed: the gate is invalid" in worse.run("gate", "--confirm", exit=4)
+    assert fresh(worse) == []
+    assert "add --confirm" in worse.run("gate", "--budget", "9", exit=2)
