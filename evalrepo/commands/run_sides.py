@@ -57,7 +57,8 @@ def measure_sides(
     for side in sides:
         _has_cells(side)
     if revisions.dry_run or not any(side.plan.reps for side in sides):
-        return _show_plan(sides, means, dry_run=revisions.dry_run)
+        _show_plan(sides, means, dry_run=revisions.dry_run)
+        return Exit.YES if revisions.dry_run else _stands(sides, counts)
     _same(sides)
     announce(here, means)
     landed = measured(here, wanted, means, cancel)
@@ -101,14 +102,14 @@ def _same(sides: Sequence[Side]) -> None:
         click.echo(f"note: the same subject on both sides, measured once: {', '.join(dict.fromkeys(alike))}", err=True)
 
 
-def _show_plan(sides: Sequence[Side], means: Means, *, dry_run: bool) -> int:
+def _show_plan(sides: Sequence[Side], means: Means, *, dry_run: bool) -> None:
     lines = [[_plan_line(cell) for cell in side.plan.cells] for side in sides]
     reps = sum(side.plan.reps for side in sides)
     skipped = list(dict.fromkeys(s for side in sides for s in side.plan.skipped))
     if means.format == "json":
         cells = [{**asdict(x), "at": side.session.at} for side, own in zip(sides, lines, strict=True) for x in own]
         _json({"to_run": reps, "cells": cells, "skipped": [asdict(s) for s in skipped]})
-        return Exit.YES
+        return
     if dry_run:
         _show_lines(sides, lines)
     for one in skipped:
@@ -117,13 +118,20 @@ def _show_plan(sides: Sequence[Side], means: Means, *, dry_run: bool) -> int:
         click.echo(f"\n{reps} reps would run; leave out --dry-run to run them")
     else:
         click.echo("nothing to do: every cell holds its reps; --reps N asks for more, evalrepo diff compares")
-    return Exit.YES
 
 
 def _plan_line(cell: Cell) -> PlanLine:
     from evalrepo.render.running import PlanLine
 
     return PlanLine(*cell.header.cell, have=cell.have, want=cell.want, run=cell.need, reasons=cell.reasons)
+
+
+def _stands(sides: Sequence[Side], counts: Counts) -> Exit:
+    """The exit code where nothing is to be run."""
+    from evalrepo.commands.ending import line_of
+
+    lines = [[line_of(cell, counts, None) for cell in side.plan.cells] for side in sides]
+    return _exit([line for own in lines for line in own], lines[0])
 
 
 def _show_lines(sides: Sequence[Side], lines: Sequence[Sequence[PlanLine]]) -> None:

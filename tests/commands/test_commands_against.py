@@ -104,7 +104,7 @@ def test_against_brings_both_sides_up_to_their_reps_and_then_does_nothing(two: R
     plan = two.json("run", "--against", "v1", "--reps", "4", "--dry-run")
     assert [(bool(c["at"]), c["have"], c["run"]) for c in plan["cells"]] == [(False, 3, 1), (True, 0, 4)]
     two.run("run", "--against", "v1", "--reps", "4", exit=1)
-    assert "nothing to do" in two.run("run", "--against", "v1", "--reps", "4")
+    assert "nothing to do" in two.run("run", "--against", "v1", "--reps", "4", exit=1)
     assert sorted(len(r["reps"]) for r in two.records()) == [1, 3, 4]
 
 
