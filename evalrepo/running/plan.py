@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalrepo.errors import UsageError
@@ -220,8 +220,3 @@ def must_report(scenario: Scenario) -> tuple[str, ...]:
     """Ids of the checks that must have a result in every rep that was scored."""
     trigger = ("trigger",) if scenario.trigger is not None else ()
     return (*trigger, *(check.id for check in scenario.checks))
-
-
-def at_most(cell: Cell, have: int) -> Cell:
-    """The cell after somebody else added reps."""
-    return replace(cell, have=have)
