@@ -20,6 +20,7 @@ PATHS = {
     "rep": "a rep that does nothing, and what isolation adds",
     "memory": "1,000 reps against 10",
     "transcript": "20 MB of a session's log",
+    "claude": "20 MB of Claude Code's log",
 }
 """Path → what it is; each is a module `path_NAME` beside this file with `figures(options)`."""
 

@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "thaw": "open frozen files, with a reason",
     "verify": "check what is frozen against git",
     "selftest": "prove scenarios' checks without a model",
+    "doctor": "say whether the agents can be used here",
     "run": "measure cells and commit the results",
     "status": "say what is fresh, stale, missing",
     "show": "explain one record",
@@ -35,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "gate": "decide about a release",
     "bisect": "find the commit that changed a behaviour",
     "note": "write a note beside a result",
+    "export": "write recorded transcripts for other tools",
 }
 """Sub-command → its line in `--help`. The module is `evalrepo.commands.NAME`, the click command in it `command`."""
 

@@ -1,9 +1,10 @@
 """Reader of ATIF, the Agent Trajectory Interchange Format, versions 1.x: one JSON document a trajectory.
 
-What ATIF has no field for is looked for in `extra`: of a result `is_error` and `exit_code`, of a call
-`resolved_model`, of the trajectory `end_reason` and `error`; where nothing says that a call failed it counts as a
-success. `prompt_tokens` hold the cached ones, which are taken apart here. Steps that were copied as context are left
-out. An event's line is that of its step's `step_id`.
+What ATIF has no field for is looked for in `extra`, as `evalrepo export` writes it: of a result `is_error`, `exit_code`
+and `call` (for one that stands in a later step), of a call `kind`, `requested_model` and `resolved_model`, of a step
+`turn` and `synthetic`, of the trajectory `end_reason`, `error`, `truncated`, `models`, `loaded` and `denied`; where
+nothing says that a call failed it counts as a success. `prompt_tokens` hold the cached ones, which are taken apart
+here. Steps that were copied as context are left out. An event's line is that of its step's `step_id`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Any
 from evalrepo.agents.base import Growing, ReadError
 from evalrepo.agents.canonical import TOOL_NAMES, common_arguments
 from evalrepo.agents.jsonl import cleaned, count_of, text_of
-from evalrepo.agents.thread import Thread, assemble
-from evalrepo.records.transcript import EndReason, Transcript
+from evalrepo.agents.thread import DEEPEST, Thread, assemble
+from evalrepo.records.transcript import CANONICAL_TOOLS, EndReason, Transcript
 
 _STEP = re.compile(r'(?<!\\)"step_id"\s*:')
 _VERSION = re.compile(r"ATIF-v1\.\d+")
@@ -107,7 +108,7 @@ class _Walk:
         for key, value in document.items():
             if key == "steps":
                 self.steps(thread, value, lines, text_of(agent.get("model_name")))
-            if key == "subagent_trajectories" and depth < 30:
+            if key == "subagent_trajectories" and depth < DEEPEST:
                 for child in value if isinstance(value, list) else ():
                     if isinstance(child, dict):
                         self.trajectory(file, child, lines, thread.key, depth + 1)
@@ -123,12 +124,15 @@ class _Walk:
                 self.step(thread, step, line, model)
 
     def step(self, thread: Thread, step: dict[str, Any], line: int, model: str) -> None:
-        source, message = step.get("source"), _message(step.get("message"))
+        source, message, extra = step.get("source"), _message(step.get("message")), _mapping(step.get("extra"))
+        synthetic = extra.get("synthetic") is True
+        if source == "user" and not synthetic and not thread.parent:
+            self.turn = count_of(extra.get("turn")) or self.turn + 1
+            thread.begin_turn(self.turn)
+        elif thread.parent:
+            thread.turn = count_of(extra.get("turn")) or thread.turn
         if source == "user":
-            if not thread.parent:
-                self.turn += 1
-                thread.begin_turn(self.turn)
-            thread.prompt(message, line)
+            thread.prompt(message, line, synthetic=synthetic)
         elif source == "agent":
             thread.said(message, line)
             thread.model(text_of(step.get("model_name")) or model)
@@ -144,24 +148,23 @@ class _Walk:
 
     def call(self, thread: Thread, call: dict[str, Any], line: int) -> None:
         tool, ident, args = text_of(call.get("function_name")), text_of(call.get("tool_call_id")), call.get("arguments")
-        kind = TOOL_NAMES.get(tool.lower(), "")
-        canonical = common_arguments(kind, _mapping(args), self.work)
-        thread.called(ident, tool, kind, args if args is not None else {}, canonical, line)
+        extra = _mapping(call.get("extra"))
+        kind = extra.get("kind") if extra.get("kind") in CANONICAL_TOOLS else TOOL_NAMES.get(tool.lower(), "")
+        canonical = common_arguments(str(kind), _mapping(args), self.work)
+        thread.called(ident, tool, str(kind), args if args is not None else {}, canonical, line)
         started = thread.calls.get(ident)
         if started is not None:
-            started.resolved = text_of(_mapping(call.get("extra")).get("resolved_model")) or None
+            started.requested = text_of(extra.get("requested_model")) or started.requested
+            started.resolved = text_of(extra.get("resolved_model")) or None
+            started.served = tuple(_names(extra.get("served_models")))
 
     def result(self, thread: Thread, result: dict[str, Any], line: int) -> None:
-        ident, extra = text_of(result.get("source_call_id")), _mapping(result.get("extra"))
+        extra = _mapping(result.get("extra"))
+        ident = text_of(result.get("source_call_id")) or text_of(extra.get("call"))
         about = {**extra, **_mapping(extra.get("tool_result_metadata"))}
-        code = about.get("exit_code")
-        thread.answered(
-            ident,
-            about.get("is_error") is not True,
-            _message(result.get("content")),
-            line,
-            code if type(code) is int else None,
-        )
+        code = about.get("exit_code") if type(about.get("exit_code")) is int else None
+        if extra.get("unanswered") is not True:
+            thread.answered(ident, about.get("is_error") is not True, _message(result.get("content")), line, code)
         started = thread.calls.get(ident)
         if started is not None:
             started.resolved = text_of(about.get("resolved_model")) or started.resolved
@@ -171,8 +174,15 @@ class _Walk:
 
     def finish(self, thread: Thread, document: dict[str, Any]) -> None:
         extra = _mapping(document.get("extra"))
+        thread.loaded += _names(extra.get("loaded"))
+        thread.denied += _names(extra.get("denied"))
+        thread.truncated = extra.get("truncated") is True
+        for name in _names(extra.get("models")):
+            thread.model(name)
         error = extra.get("error")
-        if error:
+        if isinstance(error, dict) and set(error) == {"kind", "message"}:
+            thread.failed(text_of(error["kind"]), text_of(error["message"]))
+        elif error:
             thread.failed("", error if isinstance(error, str) else json.dumps(error, ensure_ascii=False))
         reason = text_of(extra.get("end_reason"))
         thread.ended(EndReason(reason) if reason in set(EndReason) else EndReason.DONE)
@@ -197,16 +207,22 @@ class _Walk:
 def _usage(value: Any, prefix: str = "") -> dict[str, Any]:
     given = _mapping(value)
     prompt, cached = count_of(given.get(prefix + "prompt_tokens")), count_of(given.get(prefix + "cached_tokens"))
+    written = count_of(_mapping(given.get("extra")).get("cache_write_tokens"))
     return {
-        "input_tokens": None if prompt is None else max(0, prompt - (cached or 0)),
+        "input_tokens": None if prompt is None else max(0, prompt - (cached or 0) - (written or 0)),
         "output_tokens": given.get(prefix + "completion_tokens"),
         "cache_read_tokens": cached,
+        "cache_write_tokens": written,
         "cost_usd": given.get(prefix + "cost_usd"),
     }
 
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _names(value: Any) -> list[str]:
+    return [text_of(item) for item in value if text_of(item)] if isinstance(value, list) else []
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from evalrepo.errors import EvalrepoError, HarnessError
-from evalrepo.records.config import Agent, Tier
+from evalrepo.records.config import Agent, Install, Tier
 from evalrepo.records.steps import Step
 from evalrepo.records.transcript import Transcript
 from evalrepo.world import World
@@ -45,8 +45,8 @@ class ReadError(EvalrepoError):
 class Box:
     """Where a rep lives: directories on the host, and the same as the agent sees them.
 
-    `home` is the agent's HOME: private, or the real one for an agent with `home: inherit`. `out` is the harness's
-    and not seen by the agent. `bin_inside` holds shims that stand first in PATH ("" for none).
+    `home` is the agent's private HOME. `out` is the harness's and not seen by the agent. `bin_inside` holds shims that
+    stand first in PATH ("" for none). `isolated`: the agent cannot reach anything else.
     """
 
     work: Path
@@ -57,6 +57,7 @@ class Box:
     home_inside: str
     tmp_inside: str
     bin_inside: str = ""
+    isolated: bool = False
 
     @classmethod
     def bare(cls, work: Path, home: Path, tmp: Path, out: Path, shims: Path | None = None) -> Box:
@@ -73,11 +74,22 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model server that stands in for the vendor's: `http://HOST:PORT` as the agent sees it, and the key to send."""
+
+    url: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One prompt to the agent. `number` counts from 1.
 
     `session_id` is the id that the turn's session has or shall have, `previous` the one before it ("" at first);
     they are equal when it resumes. `script`: plain steps (`records.script.resolve`), for agents that play scripts.
+    `install`: how the subjects were installed, for what the CLI must be told by name (places are relative to the work
+    directory, `~/` is HOME). `endpoint`: in a rehearsal, who is asked instead of the vendor; nobody else may be, and no
+    login is used.
     """
 
     number: int
@@ -86,6 +98,8 @@ class Turn:
     script: tuple[Step, ...] | None = None
     session_id: str = ""
     previous: str = ""
+    install: tuple[Install, ...] = ()
+    endpoint: Endpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +135,8 @@ class Launch:
     """A process to start in the box's work directory.
 
     `env` is complete: nothing is inherited. `readable`: host paths beyond the system's own that it must be able to
-    read, at the same place. `watch` lists the host files whose growth shows that the agent is alive.
+    read, at the same place. `watch` lists the host files whose growth shows that the agent is alive. `done`: whether
+    its log by now says that the turn is over; a process that is still there ten seconds later is ended.
     """
 
     argv: tuple[str, ...]
@@ -129,6 +144,7 @@ class Launch:
     stdin: bytes | None = None
     readable: tuple[Path, ...] = ()
     watch: Growing = Growing()
+    done: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +152,11 @@ class Traits:
     """What the harness must know of an agent before it starts.
 
     `litter`: path prefixes in the work directory that the agent itself leaves. `secrets`: names of environment
-    variables whose values must never be stored.
+    variables whose values must never be stored. `logins`: files below the real HOME that hold the user's login.
+    `keys`: variables of which one is enough to log in. `tested`: versions of the CLI that the reader was tested with
+    (`2.1` stands for `2.1.*`). `priced`: the log may say what a rep cost. `memory`: bytes that one rep may need.
+    `node`: the oldest Node.js that it runs on. `rehearsal_model`: the model that a rehearsal names; "" when the agent
+    cannot be rehearsed.
     """
 
     model_free: bool
@@ -144,6 +164,13 @@ class Traits:
     network: Literal["none", "open"] = "none"
     litter: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    logins: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    tested: tuple[str, ...] = ()
+    priced: bool = True
+    memory: int = 1 << 30
+    node: str = ""
+    rehearsal_model: str = ""
 
 
 class AgentModule(Protocol):
@@ -194,10 +221,7 @@ def environment(agent: Agent, box: Box, world: World, path: Sequence[str] = ()) 
         ("STATE", ".local/state"),
         ("CACHE", ".cache"),
     ):
-        variable = f"XDG_{name}_HOME"
-        own = world.environ.get(variable, "") if agent.home == "inherit" else f"{box.home_inside}/{place}"
-        if own:
-            env[variable] = own
+        env[f"XDG_{name}_HOME"] = f"{box.home_inside}/{place}"
     named = {n: world.environ[n] for n in agent.env if n in world.environ and not n.startswith("GIT_")}
     return env | named | agent.set
 

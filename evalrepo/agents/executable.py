@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,13 @@ class Program:
 
     path: Path
     readable: tuple[Path, ...]
+
+
+def interpreter() -> Program:
+    """The base interpreter, free of any virtual environment and of links."""
+    path = Path(os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable))
+    prefix = Path(os.path.realpath(sys.base_prefix))
+    return Program(path, () if is_system(prefix) else (prefix,))
 
 
 def find(name: str, world: World) -> Program:

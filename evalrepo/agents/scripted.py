@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import marshal
-import os
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -20,10 +18,10 @@ from evalrepo.agents.base import (
     Traits,
     Turn,
     environment,
-    is_system,
     place,
     regular_files,
 )
+from evalrepo.agents.executable import interpreter
 from evalrepo.agents.scripted_player import VERSION
 from evalrepo.errors import HarnessError
 from evalrepo.records.config import Agent, Tier
@@ -59,11 +57,6 @@ def version(agent: Agent, world: World) -> str:  # noqa: ARG001
     return VERSION
 
 
-def interpreter() -> Path:
-    """The base interpreter, free of any virtual environment and of links."""
-    return Path(os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable))
-
-
 @cache
 def _player() -> bytes:
     """The player's file as the interpreter's own bytecode, which starts a third faster; no path of ours is in it."""
@@ -82,11 +75,10 @@ def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Laun
     python = interpreter()
     place(box, f"{_FOLDER}/main.pyc", _player())
     place(box, f"{_FOLDER}/turn.json", json.dumps(_orders(tier, box, turn), ensure_ascii=True).encode())
-    prefix = Path(os.path.realpath(sys.base_prefix))
     return Launch(
-        argv=(str(python), "-I", "-S", f"{box.home_inside}/{_FOLDER}/main.pyc"),
-        env=environment(agent, box, world, (str(python.parent),)),
-        readable=() if is_system(prefix) else (prefix,),
+        argv=(str(python.path), "-I", "-S", f"{box.home_inside}/{_FOLDER}/main.pyc"),
+        env=environment(agent, box, world, (str(python.path.parent),)),
+        readable=python.readable,
         watch=Growing((box.home / _SESSIONS,)),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalrepo.agents.canonical import add_usage, error_kind
@@ -19,6 +19,18 @@ _AMOUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_t
 
 DEEPEST = 40
 """Sub-agents nested deeper hang on the main thread, so that nothing that walks the tree can run out of stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One of the sub-agents that a call started, in a log that tells them apart; `child` is the key of its thread."""
+
+    agent: str = ""
+    task: str = ""
+    requested: str | None = None
+    resolved: str | None = None
+    served: tuple[str, ...] = ()
+    child: str = ""
 
 
 @dataclass(slots=True)
@@ -38,6 +50,14 @@ class _Started:
     requested: str | None = None
     resolved: str | None = None
     served: tuple[str, ...] = ()
+    starts: tuple[Start, ...] = ()
+    """Instead of the five before it, where the log says it of each sub-agent."""
+
+    def each(self) -> tuple[Start, ...]:
+        """The sub-agents that a spawn started, one where the log does not tell them apart."""
+        given = self.canonical
+        agent, task = str(given.get("agent") or ""), str(given.get("task") or "")
+        return self.starts or (Start(agent, task, self.requested, self.resolved, self.served, self.child),)
 
 
 @dataclass
@@ -57,6 +77,7 @@ class Thread:
     used: dict[str, float] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     loaded: list[str] = field(default_factory=list)
+    denied: list[str] = field(default_factory=list)
     pending: set[str] = field(default_factory=set)
     truncated: bool = False
     end: EndReason = EndReason.UNKNOWN
@@ -173,7 +194,8 @@ def _tree(mains: Sequence[Thread], children: Mapping[str, Thread]) -> tuple[dict
                 waiting.append((children[key], key, 1))
             continue
         thread, place, depth = waiting.popleft()
-        for key in (*(c.child for c in thread.calls.values()), *named.get(thread.key, ())):
+        started = (start.child for call in thread.calls.values() for start in call.each())
+        for key in (*started, *named.get(thread.key, ())):
             if key in children and key not in seen:
                 _adopt(key, place if depth < DEEPEST else "", below, order, seen)
                 waiting.append((children[key], key, depth + 1 if depth < DEEPEST else 1))
@@ -206,8 +228,13 @@ def _build(agent: str, threads: list[Thread], children: dict[str, Transcript]) -
         error_message=broke[1] if broke else "",
         truncated=_truncated(threads, children),
         loaded=tuple(dict.fromkeys(name for thread in threads for name in thread.loaded)),
+        denied=tuple(dict.fromkeys((*_denied(threads), *(name for c in children.values() for name in c.denied)))),
         unknown=dict(unknown),
     )
+
+
+def _denied(threads: list[Thread]) -> list[str]:
+    return [name for thread in threads for name in thread.denied]
 
 
 def _broke(thread: Thread) -> tuple[str, str] | None:
@@ -232,29 +259,34 @@ def _events(thread: Thread, children: Mapping[str, Transcript]) -> list[Event]:
 
 
 def _spawn(call: _Started, children: Mapping[str, Transcript]) -> Spawn:
-    child = children.get(call.child)
-    given = call.canonical
+    first, *others = (_one(start, children) for start in call.each())
+    return replace(first, also=tuple(others)) if others else first
+
+
+def _one(start: Start, children: Mapping[str, Transcript]) -> Spawn:
+    child = children.get(start.child)
     return Spawn(
-        agent=str(given.get("agent") or ""),
-        task=str(given.get("task") or ""),
-        requested=call.requested,
-        resolved=call.resolved,
-        served=child.models if child is not None and child.models else call.served,
-        child=call.child if child is not None else "",
+        agent=start.agent,
+        task=start.task,
+        requested=start.requested,
+        resolved=start.resolved,
+        served=child.models if child is not None and child.models else start.served,
+        child=start.child if child is not None else "",
     )
 
 
 def _usage(threads: list[Thread], events: Sequence[Event], children: Mapping[str, Transcript]) -> Usage:
-    """Own and children's; a quantity that an active child does not say is unknown for all."""
+    """Own and children's; what an active child does not say is unknown for all, so is what an answer's cost was."""
     totals: dict[str, Any] = {}
     for name in _AMOUNTS:
         own = [thread.used[name] for thread in threads if name in thread.used]
         theirs = [getattr(child.usage, name) for child in children.values() if not child.empty]
-        unknown = None in theirs or not (own or theirs)
+        unsaid = any(name not in thread.used for thread in threads if thread.used) and name == "cost_usd"
+        unknown = None in theirs or not (own or theirs) or unsaid
         totals[name] = None if unknown else sum(own) + sum(theirs)
     calls = [event for event in events if isinstance(event, Call)]
     return Usage(
         **totals,
         tool_calls=len(calls) + sum(child.usage.tool_calls for child in children.values()),
-        agents=sum(c.spawn is not None and c.ok for c in calls) + sum(c.usage.agents for c in children.values()),
+        agents=sum(len(c.spawns) for c in calls if c.ok) + sum(c.usage.agents for c in children.values()),
     )

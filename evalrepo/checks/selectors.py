@@ -32,11 +32,17 @@ def arguments(tools: Iterable[str], call: Call) -> Mapping[str, Any]:
 
 
 def _canonical(call: Call) -> Mapping[str, Any]:
-    """Canonical arguments; a spawn's facts stand in for those that its call does not name."""
-    if call.spawn is None:
-        return call.canonical
-    facts = {"agent": call.spawn.agent or None, "task": call.spawn.task or None, "model": call.spawn.requested}
-    return {**{k: v for k, v in facts.items() if v is not None}, **call.canonical}
+    """Canonical arguments; a spawn's facts stand in for those that its call does not name.
+
+    Of a call that starts several a fact is what all of them have, different ones one a line.
+    """
+    facts: dict[str, list[str | None]] = {
+        "agent": [spawn.agent for spawn in call.spawns],
+        "task": [spawn.task for spawn in call.spawns],
+        "model": [spawn.requested for spawn in call.spawns],
+    }
+    known = {k: "\n".join(dict.fromkeys(filter(None, v))) for k, v in facts.items() if v and all(v)}
+    return {**known, **call.canonical}
 
 
 class Matcher:

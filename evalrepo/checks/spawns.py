@@ -7,23 +7,34 @@ Three models are three facts: the one that the call *requested*, the one that th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalrepo.checks import patterns
 from evalrepo.checks.calls import SHOWN, shown, wanted
 from evalrepo.checks.view import Answer, View, cite, cite_call, failed, passed, vacuous
 from evalrepo.records.kinds import NotNamedAgain, SpawnFacts, SpawnModel, Spawns
 from evalrepo.records.record import Evidence
-from evalrepo.records.transcript import Call
+from evalrepo.records.transcript import Call, Spawn
 
 
-def _spawns(view: View) -> list[Call]:
-    return [call for call in view.calls if call.kind == "spawn"]
+class _Start(NamedTuple):
+    """A sub-agent and the call that started it, perhaps beside others."""
+
+    call: Call
+    spawn: Spawn | None
 
 
-def _facts(call: Call) -> dict[str, Any]:
+def _starts(call: Call) -> list[_Start]:
+    return [_Start(call, spawn) for spawn in call.spawns or (None,)] if call.kind == "spawn" else []
+
+
+def _spawns(view: View) -> list[_Start]:
+    return [start for call in view.calls for start in _starts(call)]
+
+
+def _facts(start: _Start) -> dict[str, Any]:
     """What is known of a spawn; None is unknown."""
-    spawn, given = call.spawn, call.canonical
+    spawn, given = start.spawn, start.call.canonical
     return {
         "agent": (spawn.agent if spawn else "") or given.get("agent") or None,
         "task": (spawn.task if spawn else "") or given.get("task") or None,
@@ -39,7 +50,7 @@ def spawns(args: Spawns, view: View) -> Answer:
     `agent` and `order` are searched for in the name, ignoring case. `order`: the first start of each of these agents
     comes after the first start of the one before; one that never starts fails. Never vacuous.
     """
-    found = [c for c in _spawns(view) if (args.ok is None or c.ok == args.ok) and _is_agent(args.agent, c)]
+    found = [s for s in _spawns(view) if (args.ok is None or s.call.ok == args.ok) and _is_agent(args.agent, s)]
     if args.bounded and not args.holds(len(found)):
         return failed(cite(f"{len(found)} spawns, wanted {wanted(args)}"), *_named(found))
     if args.order:
@@ -47,22 +58,22 @@ def spawns(args: Spawns, view: View) -> Answer:
     return passed(cite(f"{len(found)} spawns, wanted {wanted(args)}"), *_named(found))
 
 
-def _is_agent(pattern: str | None, call: Call) -> bool:
-    return pattern is None or patterns.search(pattern, _facts(call)["agent"] or "", ignore_case=True) is not None
+def _is_agent(pattern: str | None, start: _Start) -> bool:
+    return pattern is None or patterns.search(pattern, _facts(start)["agent"] or "", ignore_case=True) is not None
 
 
-def _named(found: Sequence[Call]) -> tuple[Evidence, ...]:
-    return tuple(cite_call(call, f"starts {_facts(call)['agent'] or 'an agent'}") for call in found[:SHOWN])
+def _named(found: Sequence[_Start]) -> tuple[Evidence, ...]:
+    return tuple(cite_call(start.call, f"starts {_facts(start)['agent'] or 'an agent'}") for start in found[:SHOWN])
 
 
-def _in_order(order: Sequence[str], found: Sequence[Call]) -> Answer:
+def _in_order(order: Sequence[str], found: Sequence[_Start]) -> Answer:
     last = -1
     evidence: list[Evidence] = []
     for pattern in order:
-        place = next((n for n, call in enumerate(found) if _is_agent(pattern, call)), None)
+        place = next((n for n, start in enumerate(found) if _is_agent(pattern, start)), None)
         if place is None:
             return failed(cite(f"no agent like {pattern!r} was started"), *evidence)
-        evidence.append(cite_call(found[place], f"the first start of {pattern!r}"))
+        evidence.append(cite_call(found[place].call, f"the first start of {pattern!r}"))
         if place <= last:
             return failed(cite(f"{pattern!r} was not started after the one before it in the order"), *evidence)
         last = place
@@ -75,26 +86,27 @@ def spawn_model(args: SpawnModel, view: View) -> Answer:
     `served` is several models when a child was answered by several: then all of them must fit, and there must be one.
     `every` is vacuous when no spawn fits `where`; `any` never is.
     """
-    chosen = [call for call in _spawns(view) if not _differs(args.where, call)]
+    chosen = [start for start in _spawns(view) if not _differs(args.where, start)]
     if args.any is not None:
-        fits = [call for call in chosen if not _differs(args.any, call)]
+        fits = [start for start in chosen if not _differs(args.any, start)]
         if fits:
-            return passed(*(cite_call(call, _told(call)) for call in fits[:1]))
-        return failed(cite(f"none of {len(chosen)} spawns fits"), *(cite_call(c, _told(c)) for c in chosen[:SHOWN]))
+            return passed(*(cite_call(start.call, _told(start)) for start in fits[:1]))
+        told = [cite_call(start.call, _told(start)) for start in chosen[:SHOWN]]
+        return failed(cite(f"none of {len(chosen)} spawns fits"), *told)
     if not chosen:
         return vacuous("no spawn to ask about")
     assert args.every is not None
-    wrong = [(call, why) for call in chosen if (why := _differs(args.every, call))]
+    wrong = [(start, why) for start in chosen if (why := _differs(args.every, start))]
     if wrong:
-        return failed(*(cite_call(call, why) for call, why in wrong[:SHOWN]))
-    return passed(cite(f"all {len(chosen)} spawns fit"), *(cite_call(c, _told(c)) for c in chosen[:SHOWN]))
+        return failed(*(cite_call(start.call, why) for start, why in wrong[:SHOWN]))
+    return passed(cite(f"all {len(chosen)} spawns fit"), *(cite_call(s.call, _told(s)) for s in chosen[:SHOWN]))
 
 
-def _differs(wanted_facts: SpawnFacts, call: Call) -> str:
+def _differs(wanted_facts: SpawnFacts, start: _Start) -> str:
     """Why the spawn does not have these facts, "" when it has."""
-    if wanted_facts.ok is not None and call.ok != wanted_facts.ok:
-        return "succeeded" if call.ok else "did not succeed"
-    known = _facts(call)
+    if wanted_facts.ok is not None and start.call.ok != wanted_facts.ok:
+        return "succeeded" if start.call.ok else "did not succeed"
+    known = _facts(start)
     for name in ("agent", "task", "requested", "resolved", "served"):
         value = getattr(wanted_facts, name)
         if value is not None and not _fits(value, known[name]):
@@ -116,8 +128,8 @@ def _shown(known: Any) -> str:
     return ", ".join(known) if isinstance(known, tuple) else f'"{known}"'
 
 
-def _told(call: Call) -> str:
-    known = _facts(call)
+def _told(start: _Start) -> str:
+    known = _facts(start)
     return ", ".join(f"{name} {_shown(known[name])}" for name in ("agent", "requested", "resolved", "served"))
 
 
@@ -136,7 +148,7 @@ def not_named_again(args: NotNamedAgain, view: View) -> Answer:
             size = max(_size(path, call, view), read[path][0] if path in read else 0)
             read[path] = (size, read[path][1] if path in read else call)
         elif call.kind == "spawn":
-            task = _facts(call)["task"] or ""
+            task = "\n".join(_facts(start)["task"] or "" for start in _starts(call))
             for name, (size, reader) in read.items():
                 if size >= args.min_bytes and names(task, name, view.work):
                     again = cite_call(call, f"names {name}, which the agent had read itself")

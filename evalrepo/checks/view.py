@@ -121,13 +121,12 @@ def _flow(transcript: Transcript, agent: str, thread: tuple[str, ...]) -> Iterat
     started: set[str] = set()
     for event in transcript.events:
         yield Placed(event.turn, thread, _named(event, agent))
-        if not isinstance(event, Call) or event.spawn is None:
-            continue
-        key = event.spawn.child
-        if key in transcript.children and key not in started:
-            started.add(key)
-            inside = _flow(transcript.children[key], event.spawn.agent or "sub-agent", (*thread, key))
-            yield from (placed._replace(turn=event.turn) for placed in inside)
+        for spawn in event.spawns if isinstance(event, Call) else ():
+            key = spawn.child
+            if key in transcript.children and key not in started:
+                started.add(key)
+                inside = _flow(transcript.children[key], spawn.agent or "sub-agent", (*thread, key))
+                yield from (placed._replace(turn=event.turn) for placed in inside)
     for key, child in transcript.children.items():
         if key not in started:
             yield from _flow(child, "sub-agent", (*thread, key))

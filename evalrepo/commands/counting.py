@@ -30,10 +30,11 @@ class Counts:
         self._read: dict[tuple[str, str, str], list[Row]] = {}
         return self
 
-    def _of(self, header: CellHeader) -> list[Row]:
-        if header.cell not in self._read:
-            self._read |= self._rows.select({header.cell: None})
-        return self._read[header.cell]
+    def rows(self, cell: tuple[str, str, str]) -> list[Row]:
+        """Everything that is recorded of a cell, whatever subject it had."""
+        if cell not in self._read:
+            self._read |= self._rows.select({cell: None})
+        return self._read[cell]
 
     def group(self, header: CellHeader) -> Group | None:
         """The cell's reps with this very apparatus, CLI included; of several resolved models the newest."""
@@ -43,7 +44,7 @@ class Counts:
             header.digests.instrument,
             {k: v for k, v in header.digests.parts["apparatus"].items() if k != CLI},
         )
-        mine = [row for row in self._of(header) if row.requested == header.model]
+        mine = [row for row in self.rows(header.cell) if row.requested == header.model]
         groups = pool(mine, identity).groups
         return next((g for g in groups if g.apparatus == header.digests.apparatus), None)
 
@@ -54,7 +55,7 @@ class Counts:
 
     def another_subject(self, header: CellHeader) -> bool:
         """Whether the cell was measured with another subject as well: there is something to compare with."""
-        return any(row.subject != header.digests.subject for row in self._of(header))
+        return any(row.subject != header.digests.subject for row in self.rows(header.cell))
 
     def score(self, header: CellHeader, reps: int) -> Score | None:
         """The first `reps` valid reps, None when nothing is recorded."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
 
 from evalrepo.errors import DataError, Interrupted
+from evalrepo.running.budget import Budget
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Means:
-    """How reps are run: at a time (None: from cores and memory), whether results are committed, consent, output."""
+    """How reps are run: at a time (None: from cores and memory), whether results are committed, consent, output, and
+    what may be spent."""
 
     jobs: int | None = None
     commit: bool = True
     live: bool = False
     format: str = "text"
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,15 @@ def measured(here: Session, wanted: Sequence[Wanted], means: Means, cancel: thre
 
     Raises what the preflight refuses, and Interrupted after Ctrl-C with what was kept.
     """
+    from evalrepo.commands.limits import say_limits, untested
     from evalrepo.commands.progress import shown
     from evalrepo.running.rounds import How, Side, measure_sides
     from evalrepo.running.session import bench, snapshot
 
     plans = [want.replan() for want in wanted]
     _sound(here, plans, means)
+    untested(here, plans)
+    say_limits(here, plans, means.budget)
     jobs = jobs_for(plans, means)
     with contextlib.ExitStack() as benches:
         sides = []
@@ -78,7 +84,7 @@ def measured(here: Session, wanted: Sequence[Wanted], means: Means, cancel: thre
             tree = snapshot(want.session, made) if made.reps else ""
             sides.append(Side(want.session, workbench, want.replan, tree))
         with shown(means.format, here.world.environ.get("TERM", "")) as show:
-            landed = measure_sides(sides, How(jobs, means.commit), show, cancel)
+            landed = measure_sides(sides, How(jobs, means.commit, budget=means.budget), show, cancel)
     if cancel.is_set():
         kept = sum(len(record.reps) for one in landed for record in one.records.values())
         raise Interrupted(f"interrupted; {kept} reps are kept", hint="the same command goes on where it stopped")
@@ -87,9 +93,11 @@ def measured(here: Session, wanted: Sequence[Wanted], means: Means, cancel: thre
 
 def jobs_for(plans: Iterable[Plan], means: Means) -> int:
     """Reps at a time."""
-    from evalrepo.running.jobs import default_jobs
+    from evalrepo.running.jobs import GIB, default_jobs
 
-    return means.jobs or default_jobs(model_free=all(c.header.model_free for made in plans for c in made.cells))
+    cells = [cell for made in plans for cell in made.cells]
+    need = max((cell.memory for cell in cells), default=GIB)
+    return means.jobs or default_jobs(model_free=all(cell.header.model_free for cell in cells), need=need)
 
 
 def announce(session: Session, means: Means) -> None:
@@ -121,7 +129,8 @@ def _paid(here: Session, plans: Iterable[Plan]) -> list[str]:
     from evalrepo.registry import module
 
     agents = here.loaded.config.agents
-    running = dict.fromkeys(cell.header.agent for made in plans for cell in made.cells if cell.need)
+    cells = (cell.header for made in plans for cell in made.cells if cell.need)
+    running = dict.fromkeys(header.agent for header in cells if not header.model_free)
     return [name for name in running if module(name, agents[name]).traits(agents[name]).paid]
 
 

@@ -76,17 +76,17 @@ def _known(repo: Repository, here: Place, grid: Grid) -> list[Known]:
 def _of_cell(here: Place, cell: Cell, asked: GridPlace, rows: Sequence[Row]) -> Known:
     from evalrepo.commands.releases import counts_of
     from evalrepo.commands.sides import identity_of
-    from evalrepo.comparing.planning import Known
+    from evalrepo.comparing.planning import Known, used
 
     today = identity_of(here, cell)
     others = [r for r in rows if r.subject != today.subject and (r.stimulus, r.instrument) == today.key()[1:]]
-    valid = [rep for row in rows for tries in row.attempts().values() if (rep := tries[-1]).verdict != "ERROR"]
+    usd, seconds = used(rows)
     return Known(
         *cell,
         want=asked.reps,
         bar=asked.bar,
         here=counts_of(here, cell, rows, today.subject) or (0, 0),
         before=(counts_of(here, cell, rows, others[-1].subject) if others else None) or (0, 0),
-        usd=tuple(usd for rep in valid if (usd := rep.usage[1]) is not None),
-        seconds=tuple(rep.usage[3] for rep in valid),
+        usd=usd,
+        seconds=seconds,
     )

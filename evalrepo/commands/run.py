@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,12 +47,15 @@ class Options:
     commit: bool
     live: bool
     format: str
+    max_cost: float | None
+    max_reps: int | None
 
     def means(self) -> Means:
-        """How reps are run."""
+        """How reps are run, with a budget that nothing was spent of."""
         from evalrepo.commands.measuring import Means
+        from evalrepo.running.budget import Budget
 
-        return Means(self.jobs, self.commit, self.live, self.format)
+        return Means(self.jobs, self.commit, self.live, self.format, Budget(self.max_cost, self.max_reps))
 
 
 @click.command("run")
@@ -65,7 +69,9 @@ class Options:
 @click.option("--at", metavar="REV", help="Measure the subject of REV, with today's scenarios.")
 @click.option("--against", metavar="REV", help="Measure the subject of REV too, its reps and those here in turns.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Reps at a time; default from cores and memory.")
-@click.option("--dry-run", is_flag=True, help="Show what would run and why, and run nothing.")
+@click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Stop when it is spent.")
+@click.option("--max-reps", type=click.IntRange(min=1), metavar="N", help="Start at most N reps, retries included.")
+@click.option("--dry-run", is_flag=True, help="Show what would run, why and at what cost, and run nothing.")
 @click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep it in the run's ref.")
 @click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
 @click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -74,7 +80,8 @@ def command(world: World, /, **given: Any) -> int:
     """Measure scenarios (ids, aliases, globs; default: all) and commit the results.
 
     Brings each cell up to its reps and does nothing where there is nothing to do. Exit: 0 every cell has its reps and
-    is at its bar, 1 a cell is below its bar, 2 it cannot run, 4 ERRORs left a cell without its reps.
+    is at its bar, 1 a cell is below its bar, 2 it cannot run, 3 a limit (--max-cost, --max-reps) left a cell without
+    its reps, 4 ERRORs did.
     """
     options = Options(**given)
     if options.reps and options.fresh:
@@ -87,6 +94,8 @@ def command(world: World, /, **given: Any) -> int:
         raise UsageError("--since does not go with --at and --against", hint="name ids or a suite")
     if options.fresh and options.against:
         raise UsageError("--fresh and --against do not go together", hint="reps of both sides count; leave out --fresh")
+    if options.max_cost is not None and not isfinite(options.max_cost):
+        raise UsageError("--max-cost is an amount of USD", hint="--max-cost 2.50")
     cancel = threading.Event()
     with signals(cancel):
         return _run(world, options, cancel)
@@ -154,24 +163,25 @@ def _scenarios(loaded: Loaded, options: Options) -> Mapping[str, tuple[str, ...]
 
 
 def _measure(session: Session, counts: Counts, asked: Asked, options: Options, cancel: threading.Event) -> int:
-    from evalrepo.commands.measuring import Wanted, announce, measured
+    from evalrepo.commands.measuring import Wanted, announce, jobs_for, measured
     from evalrepo.running.plan import plan
     from evalrepo.running.session import ground
 
+    means = options.means()
     if options.at or options.against:
         from evalrepo.commands.run_sides import Revisions, measure_sides
 
         revisions = Revisions(options.at, options.against, dry_run=options.dry_run)
-        return measure_sides(session, counts, asked, revisions, options.means(), cancel)
+        return measure_sides(session, counts, asked, revisions, means, cancel)
 
     def replan() -> Plan:
         return plan(ground(session, counts.again().valid), asked)
 
     made = replan()
     if options.dry_run:
-        return show_plan(made, options.format)
+        return show_plan(made, counts, jobs_for([made], means), options.format)
     if not made.reps:
         return show_nothing(made, counts, options.format)
-    announce(session, options.means())
-    landed = measured(session, [Wanted(session, replan)], options.means(), cancel)
-    return show_end(made, counts.again(), landed, options.format)
+    announce(session, means)
+    landed = measured(session, [Wanted(session, replan)], means, cancel)
+    return show_end(made, counts.again(), landed, means)

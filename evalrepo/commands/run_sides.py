@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,9 @@ from evalrepo.errors import Exit, UsageError
 if TYPE_CHECKING:
     from evalrepo.commands.counting import Counts
     from evalrepo.commands.measuring import Means, Wanted
-    from evalrepo.render.running import EndLine, PlanLine
+    from evalrepo.render.running import PlanLine
     from evalrepo.running.keep import Landed
-    from evalrepo.running.plan import Asked, Cell, Plan
+    from evalrepo.running.plan import Asked, Plan
     from evalrepo.running.session import Session
 
 
@@ -57,7 +57,7 @@ def measure_sides(
     for side in sides:
         _has_cells(side)
     if revisions.dry_run or not any(side.plan.reps for side in sides):
-        _show_plan(sides, means, dry_run=revisions.dry_run)
+        _show_plan(sides, counts, means, dry_run=revisions.dry_run)
         return Exit.YES if revisions.dry_run else _stands(sides, counts)
     _same(sides)
     announce(here, means)
@@ -102,36 +102,39 @@ def _same(sides: Sequence[Side]) -> None:
         click.echo(f"note: the same subject on both sides, measured once: {', '.join(dict.fromkeys(alike))}", err=True)
 
 
-def _show_plan(sides: Sequence[Side], means: Means, *, dry_run: bool) -> None:
-    lines = [[_plan_line(cell) for cell in side.plan.cells] for side in sides]
+def _show_plan(sides: Sequence[Side], counts: Counts, means: Means, *, dry_run: bool) -> None:
+    from evalrepo.commands.estimating import estimate
+    from evalrepo.commands.measuring import jobs_for
+    from evalrepo.render.planning import estimate_text
+
+    found = estimate([cell for side in sides for cell in side.plan.cells], counts.rows)
+    jobs = jobs_for([side.plan for side in sides], means)
+    each = iter(found.lines)
+    lines = [[next(each) for _ in side.plan.cells] for side in sides]
     reps = sum(side.plan.reps for side in sides)
     skipped = list(dict.fromkeys(s for side in sides for s in side.plan.skipped))
     if means.format == "json":
         cells = [{**asdict(x), "at": side.session.at} for side, own in zip(sides, lines, strict=True) for x in own]
-        _json({"to_run": reps, "cells": cells, "skipped": [asdict(s) for s in skipped]})
+        price = {**asdict(found.price), "jobs": jobs}
+        _json({"to_run": reps, "estimate": price, "cells": cells, "skipped": [asdict(s) for s in skipped]})
         return
     if dry_run:
         _show_lines(sides, lines)
     for one in skipped:
         click.echo(f"skipped: {one.scenario} · {one.agent}/{one.tier}: {one.why}")
     if reps:
-        click.echo(f"\n{reps} reps would run; leave out --dry-run to run them")
+        click.echo("\n" + "\n".join(estimate_text(found.price, jobs)))
+        click.echo(f"{reps} reps would run; leave out --dry-run to run them")
     else:
         click.echo("nothing to do: every cell holds its reps; --reps N asks for more, evalrepo diff compares")
 
 
-def _plan_line(cell: Cell) -> PlanLine:
-    from evalrepo.render.running import PlanLine
-
-    return PlanLine(*cell.header.cell, have=cell.have, want=cell.want, run=cell.need, reasons=cell.reasons)
-
-
 def _stands(sides: Sequence[Side], counts: Counts) -> Exit:
     """The exit code where nothing is to be run."""
-    from evalrepo.commands.ending import line_of
+    from evalrepo.commands.ending import exit_of, line_of
 
     lines = [[line_of(cell, counts, None) for cell in side.plan.cells] for side in sides]
-    return _exit([line for own in lines for line in own], lines[0])
+    return exit_of([line for own in lines for line in own], lines[0])
 
 
 def _show_lines(sides: Sequence[Side], lines: Sequence[Sequence[PlanLine]]) -> None:
@@ -144,27 +147,29 @@ def _show_lines(sides: Sequence[Side], lines: Sequence[Sequence[PlanLine]]) -> N
 
 def _show_end(sides: Sequence[Side], counts: Counts, landed: Sequence[Landed], means: Means) -> int:
     """Tables, runs, the next step; the exit code: bars of a side that is measured against decide nothing."""
-    from evalrepo.commands.ending import line_of
+    from evalrepo.commands.ending import exit_of, line_of, say_spent
     from evalrepo.render.running import end_table
 
     records = {(r.cell, r.digests.subject): r for one in landed for r in one.records.values()}
     lines = [
         [
-            line_of(cell, counts, records.get((cell.header.cell, cell.header.digests.subject)))
+            line_of(cell, counts, records.get((cell.header.cell, cell.header.digests.subject)), means.budget)
             for cell in side.plan.cells
         ]
         for side in sides
     ]
-    code = _exit([line for own in lines for line in own], lines[0])
+    code = exit_of([line for own in lines for line in own], lines[0])
     if means.format == "json":
         cells = [(side, line) for side, own in zip(sides, lines, strict=True) for line in own]
         data = [{**asdict(line), "state": line.state, "at": side.session.at} for side, line in cells]
-        _json({"runs": [_run(one) for one in landed], "cells": data, "exit": int(code)})
+        spent = asdict(means.budget)
+        _json({"runs": [_run(one) for one in landed], "cells": data, "spent": spent, "exit": int(code)})
         return code
     for side, own in zip(sides, lines, strict=True):
         click.echo(f"{side.heading}\n{end_table(own)}\n")
     for one in landed:
         _show_landed(one)
+    say_spent(means.budget)
     rev = sides[-1].session.at_name
     click.echo(
         f"evalrepo diff {rev} compares" if len(sides) > 1 else f"evalrepo diff {rev} compares it with what is here"
@@ -178,12 +183,6 @@ def _show_landed(one: Landed) -> None:
     where = f"committed {one.commit[:9]}" if one.commit else "not committed"
     files = "1 result file" if len(one.records) == 1 else f"{len(one.records)} result files"
     click.echo(f"run {one.run}: {where}, {files}\ntranscripts: {one.ref}")
-
-
-def _exit(lines: Iterable[EndLine], candidate: Iterable[EndLine]) -> Exit:
-    if any(line.valid < line.want for line in lines):
-        return Exit.INVALID
-    return Exit.NO if any(line.passes < line.needed for line in candidate) else Exit.YES
 
 
 def _run(one: Landed) -> dict[str, Any]:

@@ -128,11 +128,12 @@ def digests_of(place: Place, cell: Cell) -> Digests:
 def _digests(place: Place, cell: Cell) -> Digests:
     from evalrepo.records.config import Tier
     from evalrepo.registry import module
+    from evalrepo.registry import tier as tier_of
     from evalrepo.repository.digests import digests
 
     scenario_id, agent, tier = cell
     settings = place.config.agents[agent]
-    known = settings.tiers.get(tier) or Tier(script=tier)
+    known = tier_of(agent, settings, tier) or Tier(script=tier)
     description: Mapping[str, Any] = module(agent, settings).describe(settings, known)
     scenario = place.scenarios[scenario_id]
     return digests(place.tree, place.config, scenario, agent, tier, cli="", description=description)

@@ -130,7 +130,9 @@ def _line(here: Place, cell: Cell, asked: GridPlace, rows: Sequence[Row], versio
 
 def _requested(here: Place, cell: Cell, rows: Sequence[Row]) -> list[Row]:
     """Rows by the model that this tier asks for, as `run` counts them."""
-    settings = here.config.agents[cell[1]].tiers.get(cell[2])
+    from evalrepo.registry import tier
+
+    settings = tier(cell[1], here.config.agents[cell[1]], cell[2])
     model = (settings.model if settings else None) or ""
     return [row for row in rows if row.requested == model]
 

@@ -17,11 +17,15 @@ from evalrepo.comparing.statistics import (
     suspect,
 )
 from evalrepo.records.planning import CellPlan, Option, Outlook, Price, TierPlan
+from evalrepo.records.row import Row
 from evalrepo.records.verdict import bar_needed
 
 POWER = 0.8
 ASSUMED = 0.9
 """The pass rate that is reckoned with where nothing is recorded."""
+
+Single = tuple[float | None, float | None]
+"""USD and seconds of one rep, None where nothing is recorded."""
 
 MOST = 20
 """Reps of one cell beyond which nobody is advised to go."""
@@ -66,19 +70,19 @@ class Question:
 
 def outlook(cells: Sequence[Known], asked: Question) -> Outlook:
     """The answer over these cells, in their order."""
-    priced = _priced(cells)
+    each = priced(cells)
     recorded = sum(cell.last[1] for cell in cells)
     return Outlook(
         suite=asked.suite,
         scenarios=len({cell.scenario for cell in cells}),
-        cells=tuple(_cell(cell, *price) for cell, price in zip(cells, priced, strict=True)),
+        cells=tuple(_cell(cell, *one) for cell, one in zip(cells, each, strict=True)),
         rate=rate_of(cells),
         recorded=recorded,
         alpha=asked.alpha,
         power=POWER,
         wanted_margin=asked.margin,
         jobs=asked.jobs,
-        options=tuple(_option(cells, priced, reps, asked.alpha) for reps in asked.reps) if cells else (),
+        options=tuple(_option(cells, each, reps, asked.alpha) for reps in asked.reps) if cells else (),
         tiers=tuple(_tier(name, held, asked) for name, held in _by_tier(cells)),
         saturated=recorded > 0 and all(p == n for c in cells for p, n in (c.here, c.before)),
         sides=2 if any(c.before[1] for c in cells) and any(c.here[1] for c in cells) else 1,
@@ -103,9 +107,7 @@ def _tier(name: str, cells: Sequence[Known], asked: Question) -> TierPlan:
     return TierPlan(name, len(cells), rate, drops)
 
 
-def _option(
-    cells: Sequence[Known], priced: Sequence[tuple[float | None, float | None]], n: int, alpha: float
-) -> Option:
+def _option(cells: Sequence[Known], each: Sequence[Single], n: int, alpha: float) -> Option:
     rate, size = rate_of(cells), len(cells)
     per_scenario = [len(list(held)) for _, held in groupby(sorted(c.scenario for c in cells))]
     return Option(
@@ -116,11 +118,18 @@ def _option(
         unchanged=prod(p_at_least(bar_needed(c.bar, n), n, rate) for c in cells),
         flip=mean([1 / (n * size_) for size_ in per_scenario]) / len(per_scenario),
         margin=attainable(n * size, n * size, alpha),
-        price=_price(cells, priced, n),
+        price=price(each, [max(0, n - cell.here[1]) for cell in cells]),
     )
 
 
-def _priced(cells: Sequence[Known]) -> list[tuple[float | None, float | None]]:
+def used(rows: Iterable[Row]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """USD (of those that say it) and seconds of every valid rep in the rows of a cell; a model-free rep is free."""
+    valid = [(row, rep) for row in rows for tries in row.attempts().values() if (rep := tries[-1]).verdict != "ERROR"]
+    costs = [0.0 if row.model_free else rep.usage[1] for row, rep in valid]
+    return tuple(usd for usd in costs if usd is not None), tuple(rep.usage[3] for _, rep in valid)
+
+
+def priced(cells: Sequence[Known]) -> list[Single]:
     """USD and seconds of one rep: the cell's own median, else that of its tier's cells, else unknown."""
     tiers = {
         name: (
@@ -136,15 +145,15 @@ def _else(own: float | None, other: float | None) -> float | None:
     return other if own is None else own
 
 
-def _price(cells: Sequence[Known], priced: Sequence[tuple[float | None, float | None]], n: int) -> Price:
-    needs = [max(0, n - cell.here[1]) for cell in cells]
-    each = list(zip(needs, priced, strict=True))
+def price(each: Sequence[Single], needs: Sequence[int]) -> Price:
+    """So many reps of each cell together, `each` as `priced` has them."""
+    known = list(zip(needs, each, strict=True))
     return Price(
         reps=sum(needs),
-        usd=sum(need * usd for need, (usd, _) in each if usd is not None),
-        unpriced=sum(need for need, (usd, _) in each if usd is None),
-        seconds=sum(need * seconds for need, (_, seconds) in each if seconds is not None),
-        untimed=sum(need for need, (_, seconds) in each if seconds is None),
+        usd=sum(need * usd for need, (usd, _) in known if usd is not None),
+        unpriced=sum(need for need, (usd, _) in known if usd is None),
+        seconds=sum(need * seconds for need, (_, seconds) in known if seconds is not None),
+        untimed=sum(need for need, (_, seconds) in known if seconds is None),
     )
 
 

@@ -168,6 +168,7 @@ def _of_rep(rep: Rep, *, sealed: bool) -> Iterable[str]:
             rest = f"; {more} more in the record" if more > 0 else ""
             label = markdown(f"{check.axis} {check.id}")
             yield f"- {name}, {label}: {check.outcome}{': ' if shown else ''}{shown}{rest}"
+    yield from (f"- {name}: {markdown(remark)}" for remark in rep.remarks)
     for metric, score in rep.metrics.items():
         if score.evidence:
             yield f"- {name}, {markdown(metric)}: {markdown(score.evidence)}"

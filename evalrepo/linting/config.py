@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from evalrepo.errors import Finding, UsageError
 from evalrepo.linting import environment
 from evalrepo.linting.ground import Ground, near
-from evalrepo.registry import AGENTS
+from evalrepo.registry import AGENTS, rehearsed
 from evalrepo.store.choose import match
 
 _BUILT_IN = sorted(set(AGENTS) - {"command"})
@@ -53,7 +53,7 @@ def suites(ground: Ground) -> Iterator[Finding]:
         yield from _agents(ground, suite.agents, ("suites", name, "agents"))
         tiers = {tier for agent in ground.config.agents.values() for tier in agent.tiers}
         for at, tier in enumerate(suite.tiers):
-            if tier not in tiers:
+            if tier not in tiers and not rehearsed(tier):
                 place = ground.in_config("suites", name, "tiers", at)
                 yield Finding(place, "CFG107", f'no agent has a tier called "{tier}"', near(tier, sorted(tiers)))
 

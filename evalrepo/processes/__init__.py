@@ -34,9 +34,10 @@ CANCEL_GRACE_S = 0.5
 
 
 class Reason(StrEnum):
-    """Why a run ended. All but EXITED and NOT_STARTED mean that we ended it."""
+    """Why a run ended. All but EXITED and NOT_STARTED mean that we ended it; DONE: it had nothing left to do."""
 
     EXITED = "exited"
+    DONE = "done"
     WALL = "wall"
     IDLE = "idle"
     STARTUP = "startup"
@@ -50,13 +51,15 @@ class Reason(StrEnum):
 class Deadlines:
     """Seconds. `startup_s`: until the first growth of what is watched; `idle_s`: between two; None is no deadline.
 
-    `grace_s`: from SIGTERM to SIGKILL (at most half a second when cancelled).
+    `grace_s`: from SIGTERM to SIGKILL (at most half a second when cancelled). `linger_s`: without growth, until `done`
+    is asked whether the process only forgot to end.
     """
 
     wall_s: float
     idle_s: float | None = None
     startup_s: float | None = None
     grace_s: float = 5.0
+    linger_s: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def run(
     deadlines: Deadlines,
     watch: Watch = (),
     stop: Callable[[], bool] | None = None,
+    done: Callable[[], bool] | None = None,
     cancel: threading.Event | None = None,
     stdin: bytes | None = None,
     pass_fds: Sequence[int] = (),
@@ -100,9 +104,9 @@ def run(
 
     `output` and `errors` are made or emptied; the same path means one file. Growth of `output` and of the `watch`
     files (paths that may not exist yet, or a function that finds them) is what the idle and start-up deadlines look
-    at. `stop` and `cancel` are asked every 50 ms. More than `output_limit` bytes of output is Reason.LIMIT.
-    `rlimits`: `resource.RLIMIT_…` → soft and hard limit (Linux; set just after the start). Only an exception of
-    `stop` or `watch` is raised, and Ctrl-C; the tree is ended before.
+    at. `stop` and `cancel` are asked every 50 ms, `done` when nothing has grown for `linger_s`. More than
+    `output_limit` bytes of output is Reason.LIMIT. `rlimits`: `resource.RLIMIT_…` → soft and hard limit (Linux; set
+    just after the start). Only an exception of `stop`, `done` or `watch` is raised, and Ctrl-C; the tree is ended before.
     """
     become_subreaper()
     started, mark = time.monotonic(), new_mark()
@@ -114,7 +118,7 @@ def run(
         return Ended(None, None, Reason.NOT_STARTED, seconds, seconds, output, errors, why=why)
     watcher = Watcher(output, errors, watch, started)
     spare = Path(argv[0]).name == "bwrap"
-    orders = _Orders(deadlines, stop, cancel, output_limit, rlimits or {}, spare_leader=spare)
+    orders = _Orders(deadlines, stop, done, cancel, output_limit, rlimits or {}, spare_leader=spare)
     reason, lingered, left = _supervise(process, mark, watcher, orders)
     now, gap = time.monotonic(), watcher.longest_gap(time.monotonic())
     code, died = (process.returncode, None) if process.returncode >= 0 else (None, -process.returncode)
@@ -127,6 +131,7 @@ class _Orders:
 
     deadlines: Deadlines
     stop: Callable[[], bool] | None
+    done: Callable[[], bool] | None
     cancel: threading.Event | None
     output_limit: int
     rlimits: Mapping[int, int]
@@ -147,6 +152,7 @@ def _supervise(
             grace = min(orders.deadlines.grace_s, CANCEL_GRACE_S) if cancelled else orders.deadlines.grace_s
             _ask_to_end(waiter, family, grace, spare_leader=orders.spare_leader)
         lingered = waiter.ended(0) and not _settled(family, SETTLE_S if reason is Reason.EXITED else 0)
+        lingered = lingered or reason is Reason.DONE
     except BaseException:
         _finish(process, family)
         raise
@@ -252,15 +258,17 @@ def _until_over(waiter: Waiter, watcher: Watcher, family: Family, orders: _Order
             return Reason.WALL
         if written > orders.output_limit:
             return Reason.LIMIT
-        if late := _late(watcher, deadlines, now):
+        if late := _late(watcher, orders, now):
             return late
         if look % LEARN_EVERY == 0 and not orders.spare_leader:
             family.members()
     raise AssertionError
 
 
-def _late(watcher: Watcher, deadlines: Deadlines, now: float) -> Reason | None:
-    still = now - watcher.last
+def _late(watcher: Watcher, orders: _Orders, now: float) -> Reason | None:
+    deadlines, still = orders.deadlines, now - watcher.last
+    if orders.done is not None and still >= deadlines.linger_s and orders.done():
+        return Reason.DONE
     if not watcher.grown and deadlines.startup_s is not None:
         return Reason.STARTUP if still >= deadlines.startup_s else None
     return Reason.IDLE if deadlines.idle_s is not None and still >= deadlines.idle_s else None

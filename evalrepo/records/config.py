@@ -12,18 +12,23 @@ from evalrepo.records.selectors import fail
 
 
 class Prove(Model):
-    """What the agent's own log must show, or the rep is ERROR(not-loaded)."""
+    """Words that the agent's own log must show of what it loaded, or the rep is ERROR(not-loaded).
+
+    `hook_context`: of what a hook injected; `skill`, `agent`: names that it lists; `instructions`: an instruction
+    file's name. Which of these a CLI logs stands in docs/real-agents.md.
+    """
 
     hook_context: Text | None = None
     skill: Text | None = None
     agent: Text | None = None
+    instructions: Text | None = None
 
 
 class Install(Model):
     """Where a subject's files go for one agent: in the sandbox, or with `~/` in its private HOME.
 
     `copy` maps paths relative to the subject (`.` is the whole of it) to places; `home` is the same for single
-    files; the rest is what some agents want by name.
+    files; the rest is what some agents want by name: a path of the subject, or of the sandbox where it has none such.
     """
 
     copy_: dict[Text, Text] = Field(default_factory=dict, alias="copy")
@@ -64,7 +69,8 @@ class Agent(Model):
     """A built-in agent's tiers and environment, or with `kind: command` any other CLI as data.
 
     In `argv`, `{prompt}`, `{model}`, `{session}`, `{turn}` and the tier's settings are replaced; `env` names variables
-    that are passed through; `version` is the argv that prints its version.
+    that are passed through; `version` is the argv that prints its version. `home: inherit` copies the user's login
+    files, and nothing else of HOME, into the private HOME of each rep.
     """
 
     kind: Literal["builtin", "command"] = "builtin"
@@ -86,6 +92,8 @@ class Agent(Model):
     def _command(self) -> Self:
         if self.kind == "command" and not self.argv:
             raise fail("agent", "is of kind command and needs `argv`")
+        if self.kind == "command" and self.home == "inherit":
+            raise fail("agent", "is of kind command: nothing is known of its login files, pass its key by `env`")
         if self.kind == "builtin" and (self.argv or self.resume_argv or self.version):
             raise fail("agent", "has argv, resume_argv or version, which only an agent of kind command has")
         return self

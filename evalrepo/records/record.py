@@ -147,12 +147,16 @@ class Timing(Strict):
 
 
 class StoredTranscript(Strict):
-    """A rep's redacted transcript: sha256 of the bytes, path in the tree of the run's ref, size in bytes."""
+    """A rep's redacted transcript: sha256 of the bytes, path in the tree of the run's ref, size in bytes.
+
+    `work`: the work directory as the agent saw it, which its log names.
+    """
 
     sha256: str
     path: str
     size: int
     redactions: int = 0
+    work: str = ""
 
 
 class SpawnTally(Strict):
@@ -183,6 +187,7 @@ class Rep(Strict):
     isolation: str = "none"
     transcript: StoredTranscript | None = None
     unknown_rows: dict[str, int] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _error_has_a_kind(self) -> Self:
@@ -194,6 +199,12 @@ class Rep(Strict):
     def valid(self) -> bool:
         """PASS or FAIL."""
         return self.verdict is not Verdict.ERROR
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes, and what of the agent's log was not understood."""
+        kinds = ", ".join(f"{kind} ×{count}" for kind, count in self.unknown_rows.items())
+        return (*self.notes, *([f"rows of its log that this version does not know: {kinds}"] if kinds else []))
 
     @property
     def axes_failed(self) -> tuple[str, ...]:

@@ -63,10 +63,15 @@ class CallStep(Model):
 
 
 class FailStep(Model):
-    """The agent breaks: `error` is written to its log as the end, `exit` is its exit code, or it `hang`s or is cut."""
+    """The agent breaks: `error` is written to its log as the end, `exit` is its exit code, or it `hang`s or is cut.
+
+    In a rehearsal it is the model that breaks: it answers every request with the HTTP `status` (default: what `kind`
+    stands for, or 500) and `error` as the message, never answers (`hang`), or stops in mid-sentence (`truncate`).
+    """
 
     error: Text = ""
     kind: Name | None = None
+    status: Annotated[Count, Field(ge=400, le=599)] | None = None
     exit: Annotated[Count, Field(le=255)] = 1
     hang: Bool = False
     truncate: Bool = False

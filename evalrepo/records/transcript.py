@@ -81,6 +81,8 @@ class Spawn:
     served: tuple[str, ...] = ()
     child: str = ""
     """Key of the child's transcript in `Transcript.children`; "" when the agent left none."""
+    also: tuple[Spawn, ...] = ()
+    """The others that the same call started, in order (pi's `tasks`); they have no `also` of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,11 @@ class Call:
     by: str = "main"
     result: Result | None = None
     spawn: Spawn | None = None
+
+    @property
+    def spawns(self) -> tuple[Spawn, ...]:
+        """Every sub-agent that the call started."""
+        return () if self.spawn is None else (self.spawn, *self.spawn.also)
 
     @property
     def ok(self) -> bool:
@@ -155,6 +162,8 @@ class Transcript:
     truncated: bool = False
     loaded: tuple[str, ...] = ()
     """Proof that the subject was there, as the CLI logged it: hook context, skill or agent listings."""
+    denied: tuple[str, ...] = ()
+    """Tools that the CLI itself refused for want of a permission, each once; refusals by a subject's hooks are not."""
     unknown: Mapping[str, int] = field(default_factory=dict)
     """Rows that the reader did not know, counted by type."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalrepo.records.planning import CellPlan, Option, Outlook, Price
+from evalrepo.records.planning import Option, Outlook, Price
 from evalrepo.render.safe import wrapped
 from evalrepo.render.text import Style, plain, table
 
@@ -122,17 +122,30 @@ def _cells(found: Outlook) -> list[str]:
     needy = [cell for cell in found.cells if cell.needs]
     if not needy:
         return ["Every cell has its reps, and room to show a fall."] if found.cells else ["no cells: evalrepo list"]
-    rows = [(c.name, f"{c.have}/{c.want}", _cost(c), c.needs) for c in needy[:LISTED]]
+    rows = [(c.name, f"{c.have}/{c.want}", cost_text(c.usd, c.seconds), c.needs) for c in needy[:LISTED]]
     heads = ("cells that need more", "reps", "one rep", "why")
     more = len(needy) - LISTED
     tail = [f"and {_plural(more, 'more cell')}: --format json lists all"] if more > 0 else []
     return [*table(rows, heads, shrink=0, least=16), *tail]
 
 
-def _cost(cell: CellPlan) -> str:
-    known = [f"{cell.usd:.2f} USD"] if cell.usd is not None else []
-    known += [_duration(cell.seconds)] if cell.seconds is not None else []
+def cost_text(usd: float | None, seconds: float | None) -> str:
+    """Of one rep: `0.12 USD, 45 s`, `unknown`."""
+    known = [f"{usd:.2f} USD"] if usd is not None else []
+    known += [_duration(seconds)] if seconds is not None else []
     return ", ".join(known) or "unknown"
+
+
+def estimate_text(found: Price, jobs: int) -> list[str]:
+    """What these reps would cost and take, in lines of 80 columns."""
+    if found.unpriced == found.reps and found.untimed == found.reps:
+        return ["estimate: nothing is recorded of what these reps cost or how long they take"]
+    usd = f"{_usd(found)} USD" if found.unpriced < found.reps else "cost unknown"
+    time = _time(found, jobs) if found.untimed < found.reps else "time unknown"
+    said = f"estimate: {usd}, {time} with {_plural(jobs, 'rep')} at a time, by medians of recorded reps"
+    lacks = [f"{noun} of {count} unknown" for noun, count in (("cost", found.unpriced), ("time", found.untimed))
+             if 0 < count < found.reps]  # fmt: skip
+    return wrapped(said + (f" ({', '.join(lacks)})" if lacks else ""), then="  ")
 
 
 def _saturated(found: Outlook) -> list[str]:

@@ -76,6 +76,8 @@ def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
     for name, metric in rep.metrics.items():
         score = "no score" if metric.score is None else f"{metric.score} of 3"
         yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
+    for note in rep.remarks:
+        yield from wrapped(note, first="  ", then="    ")
     if rep.transcript is not None:
         yield from _git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Protocol
 
 from evalrepo.render.findings import counted
+from evalrepo.render.planning import cost_text
 from evalrepo.render.safe import safe, shortened, wrapped
 from evalrepo.render.text import table
 
@@ -17,7 +18,8 @@ MANY = 4
 
 @dataclass(frozen=True, slots=True)
 class PlanLine:
-    """One cell of a plan: `run` reps to run, `have` recorded of `want`; why the scenario was chosen."""
+    """One cell of a plan: `run` reps to run, `have` recorded of `want`; why the scenario was chosen; USD and seconds
+    of one rep, None where nothing is recorded."""
 
     scenario: str
     agent: str
@@ -26,11 +28,14 @@ class PlanLine:
     want: int
     run: int
     reasons: tuple[str, ...]
+    usd: float | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EndLine:
-    """One cell after a run: passes of valid reps, ERRORs by kind, the passes that its bar needs."""
+    """One cell after a run: passes of valid reps, ERRORs by kind, the passes that its bar needs; `left`: reps that a
+    limit on money or reps kept from being started."""
 
     scenario: str
     agent: str
@@ -41,6 +46,7 @@ class EndLine:
     needed: int
     errors: tuple[str, ...]
     strip: str
+    left: int = 0
 
     @property
     def state(self) -> str:
@@ -80,11 +86,18 @@ def skipped_text(skipped: Sequence[SkippedShown]) -> list[str]:
 
 
 def plan_table(lines: Sequence[PlanLine]) -> str:
-    """Scenario, who runs it, reps to run, recorded."""
+    """Scenario, who runs it, reps to run, recorded, what one costs and takes."""
     rows = [
-        (x.scenario, shortened(safe(f"{x.agent}/{x.tier}"), 28), str(x.run), f"{x.have} of {x.want}") for x in lines
+        (
+            x.scenario,
+            shortened(safe(f"{x.agent}/{x.tier}"), 28),
+            str(x.run),
+            f"{x.have} of {x.want}",
+            cost_text(x.usd, x.seconds),
+        )
+        for x in lines
     ]
-    return "\n".join(table(rows, ("scenario", "agent/tier", "to run", "recorded"), shrink=0))
+    return "\n".join(table(rows, ("scenario", "agent/tier", "to run", "recorded", "one rep"), shrink=0))
 
 
 def reasons_text(lines: Sequence[PlanLine]) -> str:
@@ -110,10 +123,28 @@ def end_table(lines: Sequence[EndLine]) -> str:
     return "\n".join(table(rows, ("scenario", "agent/tier", "passed", "reps", "ERROR", "bar"), shrink=0))
 
 
+def spent_text(
+    max_usd: float | None, max_reps: int | None, attempts: int, usd: float, unpriced: int, *, stopped: str
+) -> list[str]:
+    """What a run with these limits has spent by so many attempts, `unpriced` of which did not say their cost, and which
+    limit kept a rep from being started ("" for none)."""
+    own = [f"{usd:.2f} of {max_usd:.2f} USD"] if max_usd is not None else [f"{usd:.2f} USD"]
+    unknown = f" and what {counted(unpriced, 'attempt')} did not say" if unpriced else ""
+    tries = f"{attempts} of {max_reps} attempts" if max_reps is not None else counted(attempts, "attempt")
+    why = {
+        "usd": "; stopped, --max-cost is spent",
+        "reps": "; stopped, --max-reps is used up",
+        "unpriced": "; stopped: without known costs --max-cost cannot be kept, --max-reps N can",
+    }
+    return wrapped(f"spent: {own[0]}{unknown}, {tries}{why.get(stopped, '')}", then="  ")
+
+
 def next_step(lines: Sequence[EndLine], *, first: bool) -> str:
     """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with."""
-    if any(line.valid < line.want for line in lines):
+    if any(line.valid + line.left < line.want for line in lines):
         return "next: evalrepo show ID explains an ERROR; the same command tries again"
+    if any(line.left for line in lines):
+        return "next: the same command goes on where it stopped; a limit is of one run"
     below = any(line.passes < line.needed for line in lines)
     explain = "evalrepo show ID explains a cell, " if below else ""
     if first:
@@ -126,7 +157,9 @@ def answer(lines: Sequence[EndLine], code: int) -> str:
     """The last line, as `diff` and `gate` have it: what the exit code means here."""
     short = [line for line in lines if line.valid < line.want]
     low = [line for line in lines if line.passes < line.needed and line not in short]
-    if short:
+    if short and all(line.left for line in short):
+        said = f"{_cells(short)} without all reps, by the limit"
+    elif short:
         kinds = sorted({e for line in short for e in line.errors})
         why = f" ({', '.join(kinds)})" if kinds else ""
         said = f"{_cells(short)} without all reps, by ERRORs{why}"

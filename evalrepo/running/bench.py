@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalrepo.agents.base import AgentModule
-from evalrepo.errors import HarnessError
 from evalrepo.records.config import Agent, Config, Install, Tier
 from evalrepo.registry import module
 from evalrepo.repository.digests import subject_files
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from evalrepo.records.outcome import Manifest
     from evalrepo.records.scenario import Scenario
     from evalrepo.repository.tree import Tree
+    from evalrepo.running.stage import Stage
     from evalrepo.sandbox.isolation import Isolation
     from evalrepo.world import World
 
@@ -33,7 +33,8 @@ class Bench:
     """Common to all reps of a run.
 
     `base`: the run's own directory for sandboxes; `cache`: where fixture templates are kept; `read`: a file of the
-    measured tree; `forbidden` and `tripwires`: what no transcript may show; `ask`: the judge, None when there is none.
+    measured tree; `forbidden` and `tripwires`: what no transcript may show; `ask`: the judge, None when there is none;
+    `stage`: where rehearsals find their model server.
     """
 
     world: World
@@ -46,6 +47,7 @@ class Bench:
     forbidden: tuple[str, ...] = ()
     tripwires: tuple[str, ...] = ()
     ask: Callable[[str, str, int, View], JudgeAnswer] | None = None
+    stage: Stage | None = None
 
     def read(self, path: str) -> bytes:
         """A file of the measured tree."""
@@ -63,7 +65,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Prepared:
-    """One cell, ready to be played: agent, template of the fixture, subjects, and for script players the script."""
+    """One cell, ready to be played: agent, template of the fixture, subjects.
+
+    `traces`: its log shows what was loaded. `rehearsed`: the real CLI is asked, and a script answers it. `logins`:
+    files below the real HOME that it is given.
+    """
 
     scenario: Scenario
     name: str
@@ -74,6 +80,9 @@ class Prepared:
     subjects: tuple[Subject, ...]
     network: bool
     litter: tuple[str, ...] = ()
+    traces: bool = False
+    rehearsed: bool = False
+    logins: tuple[str, ...] = ()
     memo: dict[str, Manifest] = field(default_factory=dict, compare=False, repr=False)
 
     def before(self, work: Path) -> Manifest:
@@ -92,13 +101,9 @@ class Prepared:
 def prepare(bench: Bench, scenario: Scenario, agent: str, tier: Tier, settings: Agent | None = None) -> Prepared:
     """Everything that a cell's reps have in common. Raises HarnessError, GitError when it cannot be had."""
     settings = settings or bench.config.agents[agent]
-    if settings.home == "inherit":
-        raise HarnessError(
-            f"agent {agent} wants `home: inherit`, and a rep always has a HOME of its own so far",
-            hint="pass what it needs to log in by name: `env: [VARIABLE]`",
-        )
     played = module(agent, settings)
     traits = played.traits(settings)
+    rehearsed = tier.script is not None and bool(traits.rehearsal_model)
     return Prepared(
         scenario=scenario,
         name=agent,
@@ -107,8 +112,11 @@ def prepare(bench: Bench, scenario: Scenario, agent: str, tier: Tier, settings: 
         played=played,
         template=_template(bench, scenario),
         subjects=tuple(_subject(bench, name, agent) for name in scenario.subject if name in bench.config.subjects),
-        network=traits.network == "open",
+        network=traits.network == "open" and not rehearsed,
         litter=traits.litter,
+        traces=bool(traits.rehearsal_model),
+        rehearsed=rehearsed,
+        logins=traits.logins if settings.home == "inherit" and not rehearsed else (),
     )
 
 

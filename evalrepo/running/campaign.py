@@ -21,6 +21,7 @@ from evalrepo.records.record import RETRIABLE, ErrorKind, Rep
 from evalrepo.repository.repo import Repository
 from evalrepo.repository.writer import BlobWriter
 from evalrepo.running.bench import Bench, Prepared
+from evalrepo.running.budget import Budget
 from evalrepo.running.events import Event, Finished, Started
 from evalrepo.running.journal import Header, Journal, Planned
 from evalrepo.running.keep import Landed, clone_id, finish, held
@@ -71,9 +72,16 @@ def measure(repo: Repository, bench: Bench, work: Work, emit: Emit, cancel: thre
 
 
 def interleaved(
-    repo: Repository, sides: Sequence[tuple[Bench, Work]], emit: Emit, cancel: threading.Event
+    repo: Repository,
+    sides: Sequence[tuple[Bench, Work]],
+    emit: Emit,
+    cancel: threading.Event,
+    budget: Budget | None = None,
 ) -> list[Landed]:
-    """One run a side, their reps in turns, with one pool of workers; then all land. Raises as `measure` does."""
+    """One run a side, their reps in turns, with one pool of workers; then all land. Raises as `measure` does.
+
+    When `budget` grants no further attempt, none is started; what is at work goes on to its end.
+    """
     with contextlib.ExitStack() as journals:
         lanes: list[Lane] = []
         for bench, work in sides:
@@ -82,7 +90,7 @@ def interleaved(
             blobs = repo.blob_writer(held(repo, journal.run))
             lanes.append(Lane(bench, work, journal, blobs, sum(len(lane.work.cells) for lane in lanes)))
         with ThreadPoolExecutor(max_workers=lanes[0].work.jobs) as pool:
-            _Loop(lanes, emit, cancel, pool).run()
+            _Loop(lanes, emit, cancel, pool, budget or Budget()).run()
         return [finish(repo, lane.bench.world, lane.journal, commit=lane.work.commit) for lane in lanes]
 
 
@@ -110,19 +118,22 @@ def folder(cell: Cell, rep: int, attempt: int) -> str:
 class _Loop:
     """Keeps `jobs` reps at work until none is left; memory does not grow with their number."""
 
-    def __init__(self, lanes: Sequence[Lane], emit: Emit, cancel: threading.Event, pool: Executor) -> None:
+    def __init__(
+        self, lanes: Sequence[Lane], emit: Emit, cancel: threading.Event, pool: Executor, budget: Budget
+    ) -> None:
         self._lanes, self._emit, self._cancel, self._pool = lanes, emit, cancel, pool
+        self._budget = budget
         self._again: deque[Job] = deque()
         self._running: dict[Future[Rep], Job] = {}
         self._failure: BaseException | None = None
 
     def run(self) -> None:
-        """Until all is done; on Ctrl-C or a journal that cannot be written, until what runs has ended."""
+        """Until all is done; on Ctrl-C, a spent budget or a journal that breaks, until what runs has ended."""
         fresh = jobs_of([lane.work.cells for lane in self._lanes])
         while True:
             while len(self._running) < self._lanes[0].work.jobs and not self._stopped():
                 job = self._again.popleft() if self._again else next(fresh, None)
-                if job is None:
+                if job is None or not self._budget.grants():
                     break
                 self._running[self._pool.submit(self._attempt, job)] = job
             if not self._running:
@@ -148,6 +159,7 @@ class _Loop:
                 self._cancel.set()
                 continue
             rep = future.result()
+            self._budget.ended(rep, paid=_paid(self._lanes[job.lane].work, job.cell))
             self._emit(Finished(self._lanes[job.lane].first + job.cell, rep))
             if _worth_another(rep):
                 self._again.append(replace(job, attempt=job.attempt + 1))
@@ -170,6 +182,11 @@ class _Loop:
         return done.rep
 
 
+def _paid(work: Work, cell: int) -> bool:
+    prepared = work.prepared[cell]
+    return not work.cells[cell].header.model_free and prepared.played.traits(prepared.agent).paid
+
+
 def _stored(blobs: BlobWriter, done: Done) -> dict[str, str]:
     return {path: blobs.write(data) for path, data in done.files.items()}
 
@@ -180,7 +197,7 @@ def _without_secrets(cell: Cell, done: Done) -> Rep:
         return done.rep
     bare = tuple(c.model_copy(update={"evidence": ()}) for c in done.rep.checks)
     scores = {n: s.model_copy(update={"evidence": ""}) for n, s in done.rep.metrics.items()}
-    return done.rep.model_copy(update={"checks": bare, "metrics": scores, "message": ""})
+    return done.rep.model_copy(update={"checks": bare, "metrics": scores, "message": "", "notes": ()})
 
 
 def jobs_of(lanes: Sequence[Sequence[Cell]]) -> Iterator[Job]:

@@ -10,7 +10,8 @@ from evalrepo.errors import UsageError
 from evalrepo.records.config import Bar, Config, Suite, Tier
 from evalrepo.records.record import BarRecord, CellHeader, Purpose
 from evalrepo.records.script import find, names
-from evalrepo.registry import module
+from evalrepo.registry import REHEARSAL, module, rehearsed
+from evalrepo.registry import tier as tier_of
 from evalrepo.repository.digests import digests, subject_digest
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Cell:
     want: int
     have: int
     reasons: tuple[str, ...]
+    memory: int = 1 << 30
+    """Bytes that one rep may need."""
 
     @property
     def need(self) -> int:
@@ -107,13 +110,13 @@ def plan(ground: Ground, asked: Asked) -> Plan:
     for scenario_id, reasons in asked.scenarios.items():
         loaded = ground.loaded.scenarios[scenario_id]
         for agent, tier_name, tier in _who(config, loaded.scenario, asked, suite, scenario_id):
-            if agent == "scripted" and find(loaded.scenario, tier.script or "") is None:
+            if (agent == "scripted" or rehearsed(tier_name)) and find(loaded.scenario, tier.script or "") is None:
                 skipped.append(Skipped(scenario_id, agent, tier_name, f'it has no script "{tier.script}"'))
                 continue
             cells.append(_cell(ground, asked, suite, loaded, (agent, tier_name, tier), reasons))
     if skipped and not cells:
         raise UsageError(
-            f'none of the chosen scenarios has a script "{skipped[0].tier}"',
+            f'none of the chosen scenarios has a script "{skipped[0].tier.removeprefix(REHEARSAL)}"',
             hint=f"scripts of {skipped[0].scenario}: {_scripts(ground, skipped[0].scenario)}",
         )
     return Plan(tuple(cells), tuple(skipped))
@@ -150,11 +153,11 @@ def _tiers(config: Config, agent: str, wanted: Sequence[str]) -> list[tuple[str,
         raise UsageError(
             f"unknown agent {agent}", hint=f"agents in evalrepo.yaml: {', '.join(config.agents) or 'none'}"
         )
-    tiers = config.agents[agent].tiers
+    settings = config.agents[agent]
     if not wanted:
-        return list(tiers.items())
-    played = {name: Tier(script=name) for name in wanted} if agent == "scripted" else {}
-    return [(name, tiers.get(name) or played[name]) for name in wanted if name in tiers or name in played]
+        return list(settings.tiers.items())
+    found = [(name, tier_of(agent, settings, name)) for name in wanted]
+    return [(name, tier) for name, tier in found if tier is not None]
 
 
 def _cell(
@@ -168,10 +171,12 @@ def _cell(
     config = ground.loaded.config
     header = cell_header(ground, loaded, who, bar=(suite.bar if suite else None) or config.bar)
     want = asked.reps or (suite.reps if suite else None) or config.reps
+    settings = config.agents[who[0]]
+    memory = module(who[0], settings).traits(settings).memory
     if asked.fresh:
         header = header.model_copy(update={"purpose": Purpose.FRESH})
-        return Cell(header, loaded.scenario, who[2], asked.fresh, 0, reasons)
-    return Cell(header, loaded.scenario, who[2], want, ground.have(header), reasons)
+        return Cell(header, loaded.scenario, who[2], asked.fresh, 0, reasons, memory)
+    return Cell(header, loaded.scenario, who[2], want, ground.have(header), reasons, memory)
 
 
 def cell_header(
@@ -203,8 +208,8 @@ def cell_header(
         cli_version=cli,
         model=tier.model or "",
         isolation=ground.isolation,
-        model_free=traits.model_free,
-        network="open" if traits.network == "open" else "none",
+        model_free=traits.model_free or rehearsed(tier_name),
+        network="rehearsal" if rehearsed(tier_name) else traits.network,
         bar=BarRecord(passes=bar.passes, of=bar.of),
         purpose=ground.purpose,
         against=subject_digest(*ground.other, loaded.scenario) if ground.other is not None else "",

@@ -18,6 +18,7 @@ from evalrepo.records.outcome import Manifest
 from evalrepo.records.record import ErrorKind, Rep, StoredTranscript, Timing, UsageRecord
 from evalrepo.records.transcript import Prompt, Transcript
 from evalrepo.running.artefacts import artefacts
+from evalrepo.running.logins import lend
 from evalrepo.running.turns import Played, play, seen_by
 from evalrepo.running.views import PythonCheck, Shell, asks_of_originals, reader
 from evalrepo.sandbox import faults, trees
@@ -27,7 +28,7 @@ from evalrepo.sandbox.layout import fresh, remove
 from evalrepo.sandbox.setup import run_setup
 from evalrepo.sandbox.snapshot import manifest, read_file
 from evalrepo.scoring.facts import Facts, Trouble, preconditions
-from evalrepo.scoring.leaks import leaks
+from evalrepo.scoring.leaks import leaks, own_reads
 from evalrepo.scoring.verdict import Scored, score
 
 if TYPE_CHECKING:
@@ -116,22 +117,25 @@ def _in_box(
         read_error=why,
         trouble=(*played.trouble, *((log.trouble,) if log.trouble else ())),
         ends=_prompts(cell, played, view),
+        denied=view.transcript.denied if view else (),
         wanted=tuple(w for s in cell.subjects if s.install.prove for w in _wanted(s.install.prove)),
-        leaks=leaks(view.transcript, bench.forbidden, bench.tripwires) if view else (),
+        leaks=leaks(view.transcript, bench.forbidden, bench.tripwires, played.readable) if view else (),
         over_limit=played.over_limit,
         preconditions=asked,
     )
     scored = score(cell.scenario, facts)
     timing = _timing(attempt, began, played)
     rep = _rep(attempt, scored, timing, isolation=bench.isolation.level, played=played)
+    rep = rep.model_copy(update={"notes": notes(cell, view.transcript, played) if view else ()})
     kept = {} if log.trouble else dict(log.files)
-    return _stored(bench, rep, view, log, (folder, kept))
+    return _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)))
 
 
 def furnish(bench: Bench, cell: Prepared, box: Sandbox, cancel: threading.Event | None = None) -> None:
-    """Subject, setup and faults, in this order. HarnessError, with the ErrorKind as `kind` where setup failed."""
+    """Login, subject, setup and faults, in this order. HarnessError, its `kind` an ErrorKind where setup failed."""
+    lend(bench.world.environ.get("HOME", ""), cell.logins, seen_by(box))
     for subject in cell.subjects:
-        install(box, subject.files, subject.install)
+        install(box, subject.files, subject.install, subject.name)
     if cell.scenario.setup:
         run_setup(
             box,
@@ -216,8 +220,17 @@ def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
+def notes(cell: Prepared, transcript: Transcript, played: Played) -> tuple[str, ...]:
+    """What a reader of the result should know beside the verdict: an unproven subject, the agent's own files read."""
+    proven = {s.name for s in cell.subjects if s.install.prove} if cell.traces else {s.name for s in cell.subjects}
+    unproven = [f"subject {s.name} is not proven to be loaded: its install has no `prove`" for s in cell.subjects
+                if s.name not in proven]  # fmt: skip
+    own = [f"read the agent's own files below {place}" for place in own_reads(transcript, played.readable)]
+    return (*unproven, *own)
+
+
 def _wanted(prove: Prove) -> list[str]:
-    return [w for w in (prove.hook_context, prove.skill, prove.agent) if w]
+    return [w for w in (prove.hook_context, prove.skill, prove.agent, prove.instructions) if w]
 
 
 def _rep(attempt: Attempt, scored: Scored, timing: Timing, *, isolation: str, played: Played | None = None) -> Rep:
@@ -239,14 +252,15 @@ def _rep(attempt: Attempt, scored: Scored, timing: Timing, *, isolation: str, pl
     )
 
 
-def _stored(bench: Bench, rep: Rep, view: View | None, log: Log, kept: tuple[str, dict[str, bytes]]) -> Done:
-    folder, files = kept
+def _stored(bench: Bench, rep: Rep, view: View | None, log: Log, kept: tuple[str, dict[str, bytes], str]) -> Done:
+    folder, files, work = kept
     transcript = None
     if files:
         main = next(iter(files))
         digest = sha256(files[main]).hexdigest()
         size = sum(map(len, files.values()))
-        transcript = StoredTranscript(sha256=digest, path=f"{folder}/{main}", size=size, redactions=log.redactions)
+        path = f"{folder}/{main}"
+        transcript = StoredTranscript(sha256=digest, path=path, size=size, redactions=log.redactions, work=work)
     extra = artefacts(view, bench.redactor) if view is not None and not log.trouble else {}
     update: dict[str, object] = {"transcript": transcript}
     if view is not None:

@@ -93,8 +93,8 @@ def folder_of(path: str) -> str:
 
 
 def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
-    outcome, native = _parted(files, main)
-    work = _work(rep, files[main])
+    outcome, native = parted(files, main)
+    work = work_of(rep, files[main])
     if work is None:
         return Again(rep.verdict, beyond={"": "where the agent worked was not kept"})
     played = module(by.name, by.agent)
@@ -117,7 +117,7 @@ def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
     return _compared(by.scenario, rep, view, kept)
 
 
-def _parted(files: Files, main: str) -> tuple[Mapping[str, Any] | None, dict[str, bytes]]:
+def parted(files: Files, main: str) -> tuple[Mapping[str, Any] | None, dict[str, bytes]]:
     """What is known of the sandbox, None when nothing was kept of it; and the agent's own files, the main one first."""
     outcome = json.loads(files[OUTCOME]) if OUTCOME in files and main != OUTCOME else None
     ours = {OUTCOME, *outcome.get("kept", ())} if outcome is not None else set()
@@ -125,8 +125,11 @@ def _parted(files: Files, main: str) -> tuple[Mapping[str, Any] | None, dict[str
     return outcome, {name: files[name] for name in names}
 
 
-def _work(rep: Rep, main: bytes) -> str | None:
-    """The work directory as the agent saw it: one place under isolation, else what the log's first line says."""
+def work_of(rep: Rep, main: bytes) -> str | None:
+    """The work directory as the agent saw it, as recorded; in older records one place under isolation, else what the
+    log's first line says."""
+    if rep.transcript is not None and rep.transcript.work:
+        return rep.transcript.work
     if rep.isolation != "none":
         return INSIDE["work"]
     try:

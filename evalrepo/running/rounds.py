@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalrepo.records.record import NEVER_POOLED
 from evalrepo.running import preflight
 from evalrepo.running.bench import Bench, prepare
+from evalrepo.running.budget import Budget
 from evalrepo.running.campaign import Emit, Work, interleaved
 from evalrepo.running.claims import Claims
 from evalrepo.running.events import Begun, Waiting
@@ -22,11 +23,13 @@ Todo = dict[Hashable, Cell]
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """Reps at a time, whether results are committed, and the tree id of the snapshot that the run's ref keeps."""
+    """Reps at a time, whether results are committed, the tree id of the snapshot that the run's ref keeps, and what
+    may be spent."""
 
     jobs: int
     commit: bool = True
     snapshot: str = ""
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def measure_sides(sides: Sequence[Side], how: How, emit: Emit, cancel: threading
     handled: set[Hashable] = set()
     landed: list[Landed] = []
     with Claims(sides[0].session.repo.home) as claims:
-        while not cancel.is_set():
+        while not cancel.is_set() and not how.budget.stopped:
             todo = _todo(sides, handled)
             if not any(todo):
                 break
@@ -113,7 +116,9 @@ def _begun(
             works.append((side, work))
     names = [_named(side, cell, several=len(sides) > 1) for side, work in works for cell in work.cells]
     emit(Begun(tuple(names), tuple(c.need for _, work in works for c in work.cells)))
-    return interleaved(sides[0].session.repo, [(side.bench, work) for side, work in works], emit, cancel)
+    benches = [(side.bench, work) for side, work in works]
+    landed = interleaved(sides[0].session.repo, benches, emit, cancel, how.budget)
+    return [one for one in landed if one.ref]
 
 
 def _named(side: Side, cell: Cell, *, several: bool) -> str:

@@ -15,9 +15,11 @@ from evalrepo.records.globs import is_glob
 from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
 from evalrepo.repository.digests import subject_part
+from evalrepo.running import logins
 from evalrepo.running.bench import Bench
 from evalrepo.running.leases import leased
 from evalrepo.running.plan import Ground, Plan
+from evalrepo.running.stage import Stage
 from evalrepo.sandbox.isolation import Isolation
 from evalrepo.sandbox.layout import base_directory
 from evalrepo.sandbox.probe import probe
@@ -74,7 +76,7 @@ def hidden(repo: Repository) -> list[Path]:
 def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
     """The bench of one run; its directory of sandboxes is removed at the end. `judged` False: no judge is asked."""
     base = base_directory(session.world)
-    with leased(session.repo.home, base):
+    with leased(session.repo.home, base), Stage(session.world, base) as stage:
         yield Bench(
             world=session.world,
             config=session.loaded.config,
@@ -86,6 +88,7 @@ def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
             forbidden=_forbidden(session, base),
             tripwires=tripwires(session.loaded),
             ask=_judge(session, base) if judged else None,
+            stage=stage,
         )
 
 
@@ -103,9 +106,13 @@ def _forbidden(session: Session, base: Path) -> tuple[str, ...]:
 
 
 def secrets(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
-    """Values of the environment variables that agents and the judge are given."""
+    """Values of the environment variables and login files that agents and the judge are given."""
     names = {*config.judge.env, *(name for agent in config.agents.values() for name in agent.env)}
-    return {name: environ[name] for name in sorted(names) if name in environ}
+    found = {name: environ[name] for name in sorted(names) if name in environ}
+    for name, agent in config.agents.items():
+        if agent.home == "inherit" and agent.kind == "builtin":
+            found |= logins.secrets(environ.get("HOME", ""), module(name, agent).traits(agent).logins)
+    return found
 
 
 def patterns(config: Config) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalrepo import processes
@@ -15,6 +17,8 @@ from evalrepo.processes import Deadlines, Ended, Reason
 from evalrepo.records.globs import matches
 from evalrepo.records.record import ErrorKind
 from evalrepo.records.script import find, steps_of_turn
+from evalrepo.running.stage import Staged
+from evalrepo.sandbox.install import located
 from evalrepo.sandbox.isolation import RLIMITS, wrap
 from evalrepo.sandbox.snapshot import manifest
 from evalrepo.scoring.facts import Trouble, TurnEnd
@@ -38,6 +42,8 @@ class Played:
     ended: tuple[Ended, ...] = ()
     trouble: tuple[Trouble, ...] = ()
     over_limit: bool = False
+    readable: tuple[str, ...] = ()
+    """The agent's own install: what was made readable for it beside the sandbox."""
 
 
 def seen_by(box: Sandbox) -> Box:
@@ -51,6 +57,7 @@ def seen_by(box: Sandbox) -> Box:
         home_inside=box.inside(box.home),
         tmp_inside=box.inside(box.tmp),
         bin_inside=box.inside(box.bin),
+        isolated=box.isolated,
     )
 
 
@@ -60,26 +67,33 @@ def play(bench: Bench, cell: Prepared, box: Sandbox, cancel: threading.Event) ->
     ended: list[Ended] = []
     session, previous = str(uuid.UUID(bytes=bench.world.random(16), version=4)), ""
     left = cell.scenario.limits.wall_s
+    installed = tuple(located(subject.name, subject.files, subject.install) for subject in cell.subjects)
+    readable: dict[str, None] = {}
+
+    def played(*trouble: Trouble, over_limit: bool = False) -> Played:
+        return Played(tuple(ends), tuple(ended), trouble, over_limit, tuple(readable))
+
     for number, turn in enumerate(cell.scenario.turns, 1):
         how: Literal["new", "resume", "fresh"] = "new" if number == 1 else turn.session
         if how == "fresh":
             session = str(uuid.UUID(bytes=bench.world.random(16), version=4))
-        asked = Turn(number, turn.prompt, how, _script(cell, number), session, previous)
+        asked = Turn(number, turn.prompt, how, _script(cell, number), session, previous, installed)
         watch = _Watch(cell, turn, seen_by(box), box)
         try:
-            launch = cell.played.launch(cell.agent, cell.tier, watch.box, asked, bench.world)
+            over = _turn(bench, cell, box, asked, watch, (left, cancel))
         except EvalrepoError as error:
-            return Played(tuple(ends), tuple(ended), (Trouble(ErrorKind.LAUNCH, str(error)),), over_limit=False)
-        over = _run(bench, cell, box, launch, watch, (number, left, cancel))
+            kind = ErrorKind.SETUP if cell.rehearsed else ErrorKind.LAUNCH
+            return played(Trouble(kind, str(error)))
+        readable |= dict.fromkeys(map(str, watch.readable))
         left = max(1.0, left - over.seconds)
         previous = session
         ended.append(over)
         ends.append(_end(over, watch, turn))
         if over.reason is Reason.CANCELLED:
-            return Played(tuple(ends), tuple(ended), (Trouble(ErrorKind.INTERRUPTED, "the run was interrupted"),))
-        if watch.over_limit or not (over.reason is Reason.EXITED or watch.cut):
-            return Played(tuple(ends), tuple(ended), (), over_limit=watch.over_limit)
-    return Played(tuple(ends), tuple(ended))
+            return played(Trouble(ErrorKind.INTERRUPTED, "the run was interrupted"))
+        if watch.over_limit or not (over.reason in (Reason.EXITED, Reason.DONE) or watch.cut):
+            return played(over_limit=watch.over_limit)
+    return played()
 
 
 def _script(cell: Prepared, turn: int) -> tuple[Step, ...] | None:
@@ -99,11 +113,13 @@ class _Watch:
         self._cell = cell
         self.before = 0
         self._there: set[str] = set()
+        self.readable: tuple[Path, ...] = ()
         self.cut = False
         self.over_limit = False
 
     def follow(self, launch: Launch) -> None:
         """Count the calls of this launch's log from here."""
+        self.readable = launch.readable
         self._count = self._cell.played.counter(self._cell.agent, launch.watch)
         self.before = self._count()
         self._there = self._files()
@@ -129,15 +145,25 @@ class _Watch:
         return {path for path in manifest(self._sandbox.work, cap=0) if matches(pattern, path)}
 
 
+def _turn(
+    bench: Bench, cell: Prepared, box: Sandbox, asked: Turn, watch: _Watch, now: tuple[float, threading.Event]
+) -> Ended:
+    """Start the agent for one turn, with its model server when it is a rehearsal. Raises what `launch` does."""
+    stage = bench.stage.admitted(cell, watch.box, asked) if bench.stage else contextlib.nullcontext(Staged(asked))
+    with stage as staged:
+        launch = cell.played.launch(cell.agent, cell.tier, watch.box, staged.turn, bench.world)
+        return _run(bench, cell, box, staged.launch(launch, watch.box), watch, (asked.number, *now, staged.socket))
+
+
 def _run(
     bench: Bench,
     cell: Prepared,
     box: Sandbox,
     launch: Launch,
     watch: _Watch,
-    now: tuple[int, float, threading.Event],
+    now: tuple[int, float, threading.Event, Path | None],
 ) -> Ended:
-    number, left, cancel = now
+    number, left, cancel, socket = now
     limits = cell.scenario.limits
     watch.follow(launch)
     deadlines = Deadlines(wall_s=left, idle_s=limits.idle_s, startup_s=limits.startup_s, grace_s=CUT_GRACE_S)
@@ -148,6 +174,7 @@ def _run(
         {**launch.env, **cell.scenario.env},
         readable=launch.readable,
         network=cell.network,
+        server=socket,
     )
     with wrapped:
         return processes.run(
@@ -159,6 +186,7 @@ def _run(
             deadlines=deadlines,
             watch=launch.watch,
             stop=watch,
+            done=launch.done,
             cancel=cancel,
             stdin=launch.stdin,
             pass_fds=wrapped.pass_fds,

@@ -10,22 +10,54 @@ from evalrepo.records.config import Install
 from evalrepo.sandbox import paths
 from evalrepo.sandbox.layout import Sandbox
 
+BY_NAME = ("plugin_dir", "skill", "extension")
+"""Keys of an install whose place the CLI is told."""
+EXTRAS = "~/.local/share/extras"
+"""Where a subject is put that the CLI finds by no other way."""
 
-def install(box: Sandbox, files: paths.Files, plan: Install) -> list[str]:
+
+def located(name: str, files: paths.Files, plan: Install) -> Install:
+    """The plan with every path of the subject under BY_NAME as the place in the sandbox where `install` puts it.
+
+    What the subject does not have stays as it is: a place in the sandbox, or a word that the CLI knows.
+    """
+    own = {key: getattr(plan, key) for key in BY_NAME}
+    places = {
+        key: f"{EXTRAS}/{name}" if _plain(path) == "." else f"{EXTRAS}/{name}/{_plain(path)}"
+        for key, path in own.items()
+        if path and _has(files, path)
+    }
+    return plan.model_copy(update=places)
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./").rstrip("/") or "."
+
+
+def _has(files: paths.Files, path: str) -> bool:
+    plain = _plain(path)
+    return plain == "." or plain in files or any(name.startswith(plain + "/") for name in files)
+
+
+def install(box: Sandbox, files: paths.Files, plan: Install, name: str = "subject") -> list[str]:
     """Copy the subject's files; returns what was written, sorted: relative to the work directory, `~/…` in HOME.
+
+    A subject that the plan names paths of (`located`) is put as a whole below EXTRAS, under its `name`.
 
     Everything is checked before the first file is written: sources that do not exist, targets that leave their
     directory or meet a file or link of the fixture on their way. A file that is there is replaced.
     """
     placed = _placed(files, plan)
+    if located(name, files, plan) != plan:
+        placed |= _moved(files, ".", f"{EXTRAS}/{name}")
     for where in ("", "~/"):
         tree = {p.removeprefix("~/"): f for p, f in placed.items() if p.startswith("~/") == bool(where)}
         paths.check(tree, "install")
-    targets = {name: _place(box, name) for name in placed}
-    for name, place in targets.items():
-        _way_is_free(box, name, place)
-    for name, (mode, content) in placed.items():
-        _write(box, targets[name], mode, content)
+    targets = {target: _place(box, target) for target in placed}
+    for target, place in targets.items():
+        _way_is_free(box, target, place)
+    for target, (mode, content) in placed.items():
+        _write(box, targets[target], mode, content)
     return sorted(placed)
 
 
@@ -40,7 +72,7 @@ def _placed(files: paths.Files, plan: Install) -> dict[str, tuple[str, bytes]]:
 
 def _moved(files: paths.Files, source: str, target: str) -> dict[str, tuple[str, bytes]]:
     """The files of one line of the map, under the names where they go."""
-    source, target = source.removeprefix("./").rstrip("/") or ".", target.removeprefix("./")
+    source, target = _plain(source), target.removeprefix("./")
     into = target.rstrip("/")
     if source in files:
         return {f"{into}/{source.rpartition('/')[2]}" if target.endswith("/") else into: files[source]}

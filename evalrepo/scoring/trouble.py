@@ -81,6 +81,8 @@ def _log(_scenario: Scenario, facts: Facts) -> Trouble | None:
         return crash
     if log.truncated and not _ended_by_us(facts):
         return Trouble(ErrorKind.TRUNCATED, "the agent's log is cut short")
+    if log.end is EndReason.CUT and not _ended_by_us(facts):
+        return Trouble(ErrorKind.TRUNCATED, log.error_message or "the agent's log ends in the middle of its work")
     return None
 
 

@@ -159,12 +159,13 @@ def tally(view: View) -> tuple[SpawnTally, ...]:
     calls = (c for c in view.narrowed("all", None).calls if c.kind == "spawn")
     return tuple(
         SpawnTally(
-            agent=line((c.spawn.agent if c.spawn else "") or str(c.canonical.get("agent") or "")),
-            requested=_known(c.spawn.requested if c.spawn else None),
-            resolved=_known(c.spawn.resolved if c.spawn else None),
-            ok=c.ok,
+            agent=line((spawn.agent if spawn else "") or str(call.canonical.get("agent") or "")),
+            requested=_known(spawn.requested if spawn else None),
+            resolved=_known(spawn.resolved if spawn else None),
+            ok=call.ok,
         )
-        for c in calls
+        for call in calls
+        for spawn in call.spawns or (None,)
     )
 
 

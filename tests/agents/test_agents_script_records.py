@@ -46,7 +46,7 @@ def test_a_dump_has_every_default():
         {"search": {"pattern": "x", "path": "."}},
         {"read": "a"},
         {"sleep": 2.0},
-        {"fail": {"error": "e", "kind": None, "exit": 1, "hang": False, "truncate": False}},
+        {"fail": {"error": "e", "kind": None, "status": None, "exit": 1, "hang": False, "truncate": False}},
     ]
 
 

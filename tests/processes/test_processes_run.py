@@ -386,3 +386,15 @@ def test_programs_that_threads_start_at_once_do_not_end_each_other(tmp_path):
     for thread in threads:
         thread.join()
     assert codes == [0] * 240
+
+
+def test_a_process_whose_log_is_complete_is_ended_when_it_forgets_to_end(start, tmp_path):
+    done = lambda: "finished" in (tmp_path / "out").read_text()  # noqa: E731
+    ended = start("echo finished; sleep 60", done=done, deadlines=Deadlines(wall_s=20, grace_s=1, linger_s=0.3))
+    assert (ended.reason, ended.lingered) == (Reason.DONE, True)
+    assert ended.seconds < 5
+
+
+def test_a_process_whose_log_is_not_complete_is_waited_for(start):
+    ended = start("sleep 0.5; exit 3", done=lambda: False, deadlines=Deadlines(wall_s=20, linger_s=0.1))
+    assert (ended.reason, ended.code) == (Reason.EXITED, 3)

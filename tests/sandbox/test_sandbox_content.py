@@ -17,7 +17,7 @@ from evalrepo.records.outcome import FileState, changed
 from evalrepo.records.record import ErrorKind
 from evalrepo.records.scenario import Fault, SetupStep
 from evalrepo.sandbox.faults import fired, plant
-from evalrepo.sandbox.install import install
+from evalrepo.sandbox.install import install, located
 from evalrepo.sandbox.isolation import NONE
 from evalrepo.sandbox.layout import fresh
 from evalrepo.sandbox.setup import SetupError, deterministic, run_setup
@@ -245,3 +245,18 @@ def test_what_changed_is_seen_without_git(box):
     shell(box, "echo x >> README.md; rm bin/tool; mkdir -p n; echo y > n/new; git add -A; git commit -qm all")
     difference = changed(before, manifest(box.work))
     assert (difference.added, difference.modified, difference.removed) == (("n/new",), ("README.md",), ("bin/tool",))
+
+
+def test_what_a_cli_is_told_by_name_is_put_into_home_where_it_is_a_path_of_the_subject(box):
+    plan = Install(plugin_dir=".", skill="./agents/", extension="bundled:subagent")
+    place = "~/.local/share/extras/team"
+    found = located("team", SUBJECT, plan)
+    assert (found.plugin_dir, found.skill, found.extension) == (place, f"{place}/agents", "bundled:subagent")
+    assert install(box, SUBJECT, plan, "team") == sorted(f"{place}/{path}" for path in SUBJECT)
+    assert (box.home / ".local/share/extras/team/SKILL.md").read_bytes() == SUBJECT["SKILL.md"][1]
+
+
+def test_a_place_of_the_sandbox_stays_what_it_is(box):
+    plan = Install(copy={".": "~/skills/x"}, skill="~/skills/x", plugin_dir="plugins/own")
+    assert located("team", SUBJECT, plan) == plan
+    assert all(path.startswith("~/skills/x/") for path in install(box, SUBJECT, plan, "team"))

@@ -20,7 +20,7 @@ from evalrepo.scoring.judge import (
     parse,
     prompt,
 )
-from evalrepo.scoring.leaks import leaks
+from evalrepo.scoring.leaks import leaks, own_reads
 
 ROOTS = ("/home/me/repo", "/boxes", "/home/me")
 WIRE = "3f0c9a52-1111-4222-8333-944455556666"
@@ -53,6 +53,15 @@ def test_the_evidence_of_a_leak_is_the_call():
     (found,) = leaks(Tape().say("x").read("/boxes/1/x", "seen").done(), ROOTS, ())
     assert (found.file, found.line) == ("main.jsonl", 2)
     assert "named /boxes" in found.text
+
+
+def test_what_belongs_to_the_agents_own_install_is_read_and_no_leak():
+    own = ("/home/me/node_modules",)
+    tape = Tape().read("/home/me/node_modules/agent/skills/SKILL.md", "how to").done()
+    assert leaks(tape, ROOTS, (), own) == ()
+    assert own_reads(tape, own) == own
+    (found,) = leaks(Tape().shell("cat /home/me/node_modules/a /home/me/.ssh/id", "x").done(), ROOTS, (), own)
+    assert "named /home/me and got" in found.text
 
 
 @pytest.mark.parametrize(

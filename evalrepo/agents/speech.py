@@ -1,0 +1,55 @@
+"""A model's part in a CLI's own words: how the steps of a script become tool calls, for rehearsals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evalrepo.agents.base import AgentModule
+from evalrepo.records.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A tool call as a model makes it: `input` is an object, or free text for a tool that takes it (codex's custom
+    tools). `namespace`: of the tool, for the one protocol that has such a thing."""
+
+    name: str
+    input: Mapping[str, Any] | str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the model knows when it is asked.
+
+    `work` and `home` as the agent sees them; `model` that was asked; `tools` that the request offers, by name
+    (`namespace.name` where there is one; empty: not known yet); `known`: paths that earlier steps of this thread read
+    or wrote, as the script writes them; `answers`: texts of all tool results since the prompt, in order; `told`: user
+    messages since then.
+    """
+
+    work: str
+    home: str
+    model: str = ""
+    tools: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    answers: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class Rehearsable(AgentModule, Protocol):
+    """An agent whose real CLI can be rehearsed."""
+
+    def uses(self, steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
+        """One step that is a tool call, or several `spawn`s that start together, as the CLI's own tool calls.
+
+        One inner sequence is one answer of the model; the calls in it run in parallel. How many answers there are must
+        not depend on `answers` and `told`; what stands in them may. A step that the CLI has no tool for is done by
+        shell where that gives the same outcome (a search), otherwise LookupError with a sentence.
+        """
+
+    def waiting(self, scene: Scene) -> bool:
+        """Whether sub-agents that were started in the background have not reported yet, so that it is too early for
+        the last word."""

@@ -1,0 +1,78 @@
+"""A recorded rep's transcript out of its run's reference, read again by its agent's module."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from evalrepo.agents.base import ReadError
+from evalrepo.discipline.places import CONFIG
+from evalrepo.errors import DataError, UsageError
+from evalrepo.formats.yaml import config_file
+from evalrepo.records.config import Agent, Tier
+from evalrepo.registry import module
+from evalrepo.running.keep import SNAPSHOT
+from evalrepo.running.rescore import folder_of, parted, work_of
+from evalrepo.sandbox.isolation import INSIDE
+
+if TYPE_CHECKING:
+    from evalrepo.records.record import Record, Rep
+    from evalrepo.records.transcript import Transcript
+    from evalrepo.repository.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Why a transcript cannot be had, and what would bring it ("" when nothing does)."""
+
+    why: str
+    how: str = ""
+
+
+def transcript_of(record: Record, rep: Rep, tree: Tree | None, agents: Mapping[str, Agent]) -> Transcript | Lacking:
+    """The transcript of a rep of a record. `tree`: what the run's reference holds, None when it is not at hand;
+    `agents`: today's, for a run whose own settings were not kept. A reserve's transcript is sealed, and never read."""
+    if record.set == "reserve":
+        return Lacking("the reserve's transcripts are sealed until it is retired")
+    if rep.transcript is None:
+        return Lacking(f"it left no transcript{f': {rep.message}' if rep.message else ''}")
+    if tree is None:
+        return _not_here(record.rescored_from or record.run)
+    root = folder_of(rep.transcript.path)
+    files = {path.removeprefix(root): data for path, data in tree.read_many(list(tree.under(root)))}
+    main = rep.transcript.path.removeprefix(root)
+    if main not in files:
+        return Lacking("the reference of its run does not hold it")
+    if sha256(files[main]).hexdigest() != rep.transcript.sha256:
+        return Lacking("the stored transcript is not the one that was recorded")
+    return _read(record, rep, (main, files), _settings(tree, record.agent, agents))
+
+
+def _not_here(run: str) -> Lacking:
+    ref = f"refs/evalrepo/runs/{run}"
+    return Lacking("the reference of its run is not in this clone", f"git fetch origin {ref}:{ref}")
+
+
+def _read(record: Record, rep: Rep, kept: tuple[str, Mapping[str, bytes]], settings: Agent) -> Transcript | Lacking:
+    main, files = kept
+    _, native = parted(files, main)
+    try:
+        played = module(record.agent, settings)
+        found = played.read(settings, native, work_of(rep, files[main]) or INSIDE["work"])
+    except UsageError:
+        return Lacking(f"how the log of {record.agent} reads is not known", f"describe {record.agent} in evalrepo.yaml")
+    except ReadError as error:
+        return Lacking(f"it cannot be read: {error}")
+    return replace(found, agent=record.agent, version=found.version or record.cli_version)
+
+
+def _settings(tree: Tree, name: str, agents: Mapping[str, Agent]) -> Agent:
+    """The agent as the run had it, as it is today, or as it is built in."""
+    place = SNAPSHOT + CONFIG
+    if place in tree:
+        with contextlib.suppress(DataError):  # of a newer evalrepo
+            agents = {**agents, **config_file(tree.read(place), CONFIG).agents}
+    return agents.get(name) or Agent(tiers={"any": Tier()})
