@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
 
-VERSION = 3
+VERSION = 4
 """Of what is remembered and of how it is worked out."""
 
 Parts = Mapping[str, Mapping[str, str]]
@@ -88,7 +88,7 @@ def _read(cache: Any, key: str) -> Question | None:
         return None
     try:
         data = json.loads(body)
-        before, after = (Side(**{**side, "roots": tuple(side["roots"])}) for side in data["sides"])
+        before, after = (Side(**side) for side in data["sides"])
         policy = data["policy"]
         for name in ("suites", "golden"):
             policy[name] = tuple(policy[name])

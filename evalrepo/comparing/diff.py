@@ -131,5 +131,5 @@ def _unmeasured(bare: Verdict, kind: str, cells: list[CellResult]) -> Reason:
     why = f" ({first.why})" if len(cells) == 1 and first.why else ""
     text = f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}{where}: {names(cells)}{why}"
     at_base = first.missing_side in ("before", "")
-    command = measure_base(cells, bare.before, bare.after) if at_base else measure(cells)
+    command = measure_base(cells, bare.before, bare.after) if at_base else measure(cells, bare.after)
     return Reason(kind, str(first.label), text, command)

@@ -24,12 +24,11 @@ def _few(bare: Verdict) -> list[Reason]:
             c for c in bare.cells if (c.comparable or (c.label is Label.NEW and side == "after")) and _short(c, side)
         ]
         if short:
-            wanted = max(c.reps for c in short)
             where = bare.after.name if side == "after" else bare.before.name
             few = f"{plural(len(short), 'cell')} with too few valid reps at {where}"
             text = f"{few} ({_have(short[0], side)}): {names(short)}"
-            asked = measure(short, reps=wanted)
-            command = asked if side == "after" else measure_base(short, bare.before, bare.after, reps=wanted)
+            here = side == "after"
+            command = measure(short, bare.after) if here else measure_base(short, bare.before, bare.after)
             out.append(Reason("inconclusive", "few-reps", text, command))
     return out
 

@@ -194,13 +194,11 @@ SEVERITY: Sequence[str] = ("invalid", "unknown", "block", "finding", "inconclusi
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: as it was named, its commit ("" for a work tree), short subject digests by name, and the files and
-    folders that hold its subjects."""
+    """One side: as it was named, its commit ("" for a work tree), and short subject digests by name."""
 
     name: str
     commit: str
     subjects: Mapping[str, str]
-    roots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

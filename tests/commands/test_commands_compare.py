@@ -127,7 +127,7 @@ def test_a_subject_that_was_not_measured_is_stale_and_the_gate_is_invalid(once: 
     assert labels(once, "v1", exit=2) == {"S1-typo": "stale"}
     gate = once.json("gate", exit=4)
     assert [(r["kind"], r["code"]) for r in gate["reasons"]][:1] == [("invalid", "stale")]
-    assert gate["reasons"][0]["command"] == "evalrepo run S1-typo --agent scripted --tier default"
+    assert gate["reasons"][0]["command"] == "evalrepo run S1-typo --agent scripted --tier default --reps 3"
 
 
 def _follow(repo: Repo, command: str) -> None:
@@ -149,6 +149,7 @@ def test_an_edited_check_makes_the_base_not_comparable_and_is_named(once: Repo):
     assert cell["why"] == "the base was measured with another instrument (checks)"
     gate = once.json("gate", exit=4)
     [command] = [r["command"] for r in gate["reasons"] if r["code"] == "not-comparable"]
+    assert command == "evalrepo run S1-typo --agent scripted --tier default --reps 3 --against v1"
     _follow(once, command)
     assert labels(once, "v1", "HEAD", exit=0) == {"S1-typo": "same"}
     gate = once.json("gate", exit=3)

@@ -15,9 +15,9 @@ from evalrepo.comparing.pool import Identity
 from evalrepo.records.inference import Background, Fresh, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side, Verdict
 
-BEFORE = Side("v1.2", "3f2a91c" + "0" * 33, {"orchestration": "69d6a1b8"}, ("subjects/orchestration",))
-AFTER = Side("HEAD", "c67d6e7" + "0" * 33, {"orchestration": "e113d928"}, ("subjects/orchestration",))
-HERE = Side("WORKTREE", "", {"orchestration": "e113d928"}, ("subjects/orchestration",))
+BEFORE = Side("v1.2", "3f2a91c" + "0" * 33, {"orchestration": "69d6a1b8"})
+AFTER = Side("HEAD", "c67d6e7" + "0" * 33, {"orchestration": "e113d928"})
+HERE = Side("WORKTREE", "", {"orchestration": "e113d928"})
 EARLY, LATE = "2026-10-01T10:00:00Z", "2026-11-01T10:00:00Z"
 
 
