@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -108,7 +108,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     trees = [p.tree for p in (base, candidate) if p is not None]
     found = rows(repo, trees)
     asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
-    known = replace(today(repo, asked.background), versions=since(repo, found, asked))
+    known = today(repo, asked.background)._replace(versions=since(repo, found, asked))
     cells = compared(found, asked)
     verdict = gate(
         asked.before,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -74,12 +74,11 @@ def content(tree: Tree) -> str:
 
 
 def _dump(made: Question) -> str:
-    data = {
-        "sides": [asdict(made.before), asdict(made.after)],
-        "policy": asdict(made.policy),
-        "background": asdict(made.background),
-    }
-    return json.dumps({**data, "cells": [asdict(cell) for cell in made.cells]})
+    from evalrepo.render.json import plain
+
+    sides = (made.before, made.after)
+    data = {"sides": sides, "policy": made.policy, "background": made.background, "cells": made.cells}
+    return json.dumps(plain(data))
 
 
 def _read(cache: Any, key: str) -> Question | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from comparing_rows import NEW, OLD, make_row
 from hypothesis import given, settings
@@ -78,7 +76,7 @@ def test_a_batch_never_passes_a_boundary_unseen(strip: str):
 
 
 def test_a_budget_takes_whole_plans():
-    cells = [SUSPECT, replace(SUSPECT, scenario="S9-task"), GOLDEN]
+    cells = [SUSPECT, SUSPECT._replace(scenario="S9-task"), GOLDEN]
     found = needs(cells, [Fresh(c.name, (0, 0), (0, 0), 8 if c is not GOLDEN else 5) for c in cells])
     chosen, left = within(found, 21)
     assert [n.cell.scenario for n in chosen] == ["S1-task", "S2-task"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -153,7 +152,7 @@ def test_whatever_is_no_pass_names_its_reason_and_the_next_command(name):
 
 
 def test_a_candidate_that_is_not_here_is_measured_at_its_commit():
-    there = replace(AFTER, name="v1.3")
+    there = AFTER._replace(name="v1.3")
     cells = [cell("E1-edits", None, "PPP"), cell("E2-retry", "PPP", None), cell("E3-docs", "PPP", "PPP")]
     run = "evalrepo run {} --agent claude --tier haiku --reps 3 --at v1.3"
     [base, own] = [r.command for r in diff(BEFORE, there, cells, Policy("v1.3")).reasons]
