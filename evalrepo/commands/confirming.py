@@ -87,13 +87,15 @@ def confirm(sides: Sides, rows: Rows, means: Means, budget: int, cancel: threadi
 
     Raises what a run's preflight refuses: consent (exit 2), a broken self-test, git at work.
     """
-    spent, done = 0, set[str]()
+    spent, done, alpha = 0, set[str](), sides.asked.policy.alpha
     while True:
         fresh = recorded(rows, sides.asked, sides.results)
-        found = [n for n in needs(open_cells(sides.results), fresh) if n.cell.name not in done]
+        found = [n for n in needs(open_cells(sides.results), fresh, alpha) if n.cell.name not in done]
         chosen, left = within(found, budget - spent)
         if not chosen:
             _say_left(left, budget)
+            if not (left or spent):
+                _say_none(fresh)
             return spent
         spent += _taken(sides, chosen, means, cancel)
         before, rows = rows, _again(sides)
@@ -111,6 +113,11 @@ def _say_left(left: Sequence[Need], budget: int) -> None:
     if left:
         names = ", ".join(f"{n.cell.name} ({n.most} reps)" for n in left)
         click.echo(f"the budget of {budget} reps leaves unconfirmed: {names}; --budget N allows more", err=True)
+
+
+def _say_none(fresh: Sequence[Fresh]) -> None:
+    why = "the fresh reps of every open cell are recorded" if fresh else "no cell is suspect, and no golden one failed"
+    click.echo(f"nothing is confirmed: {why}", err=True)
 
 
 def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading.Event) -> int:

@@ -43,7 +43,8 @@ def command(world: World, /, **given: Any) -> int:
     that agent or tier. Mechanical checks are asked again of the transcripts at hand.
 
     With --confirm, fresh reps on both commits, in turns, decide about suspects and golden cells that failed, and they
-    alone; they are recorded, count for nothing else, and are used again at the same contents.
+    alone; they are recorded, count for nothing else, and are used again at the same contents. None are taken where
+    something else blocks, or makes the gate invalid.
 
     Exit 0: pass. Exit 1: block (a golden scenario with any FAIL, more cells below their bar than chance makes, a drop
     overall or in a tier, a confirmed suspect). Exit 3: inconclusive (too few reps, an unresolved suspect, a metric to
@@ -124,15 +125,16 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
 
 
 def _confirm(repo: Repository, decision: Decision, options: Options) -> int:
-    """Fresh reps of what is open; how many attempts were made. An invalid gate is not worth any."""
+    """Fresh reps of what is open; how many attempts were made. None where they could not change the answer."""
     from evalrepo.commands.confirming import Sides, confirm
     from evalrepo.commands.measuring import Means, recovered
     from evalrepo.commands.signals import signals
+    from evalrepo.comparing.confirm_plan import settled
     from evalrepo.running import preflight
 
     base, candidate = decision.base, decision.candidate
-    if base is None or decision.verdict.answer == "invalid":
-        why = "there is no baseline" if base is None else "the gate is invalid, which fresh reps cannot change"
+    why = settled(decision.verdict) if base is not None else "there is no baseline"
+    if base is None or why:
         click.echo(f"nothing is confirmed: {why}", err=True)
         return 0
     policy = (base if base.has_config else candidate).config.gate.confirm
