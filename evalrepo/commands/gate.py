@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from evalrepo.results import Rows
     from evalrepo.world import World
 
-LAST_TAG = "last-tag"
-SHALLOW = "fetch the whole history: in CI fetch-depth: 0, here git fetch --unshallow --tags"
-
 
 @click.command("gate")
 @click.option("--baseline", metavar="REV", help="Compare with this commit; default: what the policy names (last-tag).")
@@ -94,6 +91,7 @@ class Decision:
 
 
 def _decide(repo: Repository, baseline: str | None) -> Decision:
+    from evalrepo.commands.baseline import baseline_of
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
     from evalrepo.commands.ledger import since, today
@@ -104,7 +102,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     from evalrepo.results import rows
 
     candidate = place(repo, "HEAD")
-    name = _baseline(repo, baseline or candidate.config.gate.baseline, named=baseline is not None)
+    name = baseline_of(repo, baseline or candidate.config.gate.baseline, named=baseline is not None)
     base = place(repo, name, lenient=True) if name is not None else None
     trees = [p.tree for p in (base, candidate) if p is not None]
     found = rows(repo, trees)
@@ -161,35 +159,6 @@ def _question(base: Place | None, candidate: Place) -> Question:
     policy = _policy(base, candidate, judge)
     known = background(base, candidate)
     return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
-
-
-def _baseline(repo: Repository, spec: str, *, named: bool) -> str | None:
-    """The revision to compare with, a strict ancestor of HEAD; None for the first release."""
-    if spec == LAST_TAG and not named:
-        return _last_tag(repo)
-    base, head = repo.resolve(spec), repo.resolve("HEAD")
-    if base == head or not repo.is_ancestor(base, head):
-        raise UsageError(
-            f"the baseline {spec} is not a strict ancestor of HEAD",
-            hint="name an earlier commit of this history: evalrepo gate --baseline REV",
-        )
-    return spec
-
-
-def _last_tag(repo: Repository) -> str | None:
-    """The nearest tag behind HEAD; tags of HEAD itself do not count."""
-    own = repo.git("tag", "--points-at", "HEAD").decode("utf-8", "surrogateescape").split("\n")
-    excluded = [f"--exclude={_literal(tag)}" for tag in own if tag]
-    code, out, _ = repo.git.code("describe", "--tags", "--abbrev=0", *excluded, "HEAD")
-    if code == 0:
-        return out.decode("utf-8", "surrogateescape").removesuffix("\n")
-    if repo.shallow:
-        raise GitError("no earlier tag is at hand in this shallow clone", hint=SHALLOW)
-    return None
-
-
-def _literal(tag: str) -> str:
-    return "".join(f"\\{c}" if c in "*?[\\" else c for c in tag)
 
 
 def _grids(base: Place | None, candidate: Place, judge: Place) -> tuple[Grid, Grid]:

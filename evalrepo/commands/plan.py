@@ -32,8 +32,10 @@ REPS = (3, 5, 8)
 def command(world: World, *, suite: str | None, reps: tuple[int, ...], jobs: int | None, format: str) -> int:  # noqa: A002
     """Say what so many reps of a suite (default: of every scenario) could show, what they cost, and where they lack.
 
-    From what is recorded: pass rates, and medians of cost and time. Runs nothing; exit 0 when it can tell.
+    From what is recorded: pass rates, and medians of cost and time. Both sides of the comparison with the gate's
+    baseline are priced. Runs nothing; exit 0 when it can tell.
     """
+    from evalrepo.commands.baseline import next_baseline
     from evalrepo.commands.showing import coloured
     from evalrepo.commands.sides import place
     from evalrepo.commands.status import WORKTREE, grid_of
@@ -46,8 +48,10 @@ def command(world: World, *, suite: str | None, reps: tuple[int, ...], jobs: int
     if not grid:
         raise UsageError("there is no cell to plan for", hint="evalrepo list says what there is")
     gate = here.config.gate
-    asked = Question(tuple(sorted(set(reps))) or REPS, gate.alpha, gate.margin, jobs or _jobs(grid), suite or "")
-    found = outlook(_known(repo, here, grid), asked)
+    base = next_baseline(repo, here)
+    name = base.name if base is not None else ""
+    asked = Question(tuple(sorted(set(reps))) or REPS, gate.alpha, gate.margin, jobs or _jobs(grid), suite or "", name)
+    found = outlook(_known(repo, here, base, grid), asked)
     if format == "json":
         from evalrepo.render.json import to_json
 
@@ -66,27 +70,31 @@ def _jobs(grid: Grid) -> int:
     return default_jobs(model_free=all(model_free(agent, tier) for _, agent, tier in grid))
 
 
-def _known(repo: Repository, here: Place, grid: Grid) -> list[Known]:
+def _known(repo: Repository, here: Place, base: Place | None, grid: Grid) -> list[Known]:
     from evalrepo.commands.finding_records import at_hand
 
     held = at_hand(repo).select(dict.fromkeys(grid))
-    return [_of_cell(here, cell, asked, held[cell]) for cell, asked in grid.items()]
+    return [_of_cell(here, base, cell, asked, held[cell]) for cell, asked in grid.items()]
 
 
-def _of_cell(here: Place, cell: Cell, asked: GridPlace, rows: Sequence[Row]) -> Known:
+def _of_cell(here: Place, base: Place | None, cell: Cell, asked: GridPlace, rows: Sequence[Row]) -> Known:
     from evalrepo.commands.releases import counts_of
-    from evalrepo.commands.sides import identity_of
+    from evalrepo.commands.sides import identity_of, subject_of
     from evalrepo.comparing.planning import Known
 
     today = identity_of(here, cell)
     others = [r for r in rows if r.subject != today.subject and (r.stimulus, r.instrument) == today.key()[1:]]
+    there = subject_of(base, here.scenarios[cell[0]].subject) if base is not None else None
+    at_base = (counts_of(here, cell, rows, there) or (0, 0)) if there not in (None, today.subject) else None
+    newest = counts_of(here, cell, rows, others[-1].subject) if others else None
     valid = [rep for row in rows for tries in row.attempts().values() if (rep := tries[-1]).verdict != "ERROR"]
     return Known(
         *cell,
         want=asked.reps,
         bar=asked.bar,
         here=counts_of(here, cell, rows, today.subject) or (0, 0),
-        before=(counts_of(here, cell, rows, others[-1].subject) if others else None) or (0, 0),
+        before=at_base if at_base and at_base[1] else newest or (0, 0),
         usd=tuple(usd for rep in valid if (usd := rep.usage[1]) is not None),
         seconds=tuple(rep.usage[3] for rep in valid),
+        base=at_base[1] if at_base is not None else None,
     )

@@ -29,8 +29,9 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is recorded of a cell: (passes, valid) of what is here and of the newest other subject under the same
-    scenario and checks, (0, 0) for nothing; USD and seconds of single reps, whatever subject they had."""
+    """What is recorded of a cell: (passes, valid) of what is here and of the baseline's subject, or else the newest
+    other one, under the same scenario and checks, (0, 0) for nothing; USD and seconds of single reps, whatever subject
+    they had. `base`: valid reps of the baseline's subject; None without a baseline, or when it has the one here."""
 
     scenario: str
     agent: str
@@ -41,6 +42,7 @@ class Known:
     before: tuple[int, int] = (0, 0)
     usd: tuple[float, ...] = ()
     seconds: tuple[float, ...] = ()
+    base: int | None = None
 
     @property
     def last(self) -> tuple[int, int]:
@@ -55,13 +57,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: reps of each option, one-sided alpha, the margin that the gate wants, reps at a time."""
+    """What is asked: reps of each option, one-sided alpha, the margin that the gate wants, reps at a time, and
+    the suite and the baseline by name, "" for none."""
 
     reps: tuple[int, ...]
     alpha: float
     margin: float
     jobs: int
     suite: str = ""
+    base: str = ""
 
 
 def outlook(cells: Sequence[Known], asked: Question) -> Outlook:
@@ -82,6 +86,7 @@ def outlook(cells: Sequence[Known], asked: Question) -> Outlook:
         tiers=tuple(_tier(name, held, asked) for name, held in _by_tier(cells)),
         saturated=recorded > 0 and all(p == n for c in cells for p, n in (c.here, c.before)),
         sides=2 if any(c.before[1] for c in cells) and any(c.here[1] for c in cells) else 1,
+        base=asked.base,
     )
 
 
@@ -116,8 +121,13 @@ def _option(
         unchanged=prod(p_at_least(bar_needed(c.bar, n), n, rate) for c in cells),
         flip=mean([1 / (n * size_) for size_ in per_scenario]) / len(per_scenario),
         margin=attainable(n * size, n * size, alpha),
-        price=_price(cells, priced, n),
+        price=_price([c.here[1] for c in cells], priced, n),
+        base=_price([n if c.base is None else c.base for c in cells], priced, n) if _has_base(cells) else None,
     )
+
+
+def _has_base(cells: Sequence[Known]) -> bool:
+    return any(cell.base is not None for cell in cells)
 
 
 def _priced(cells: Sequence[Known]) -> list[tuple[float | None, float | None]]:
@@ -136,8 +146,9 @@ def _else(own: float | None, other: float | None) -> float | None:
     return other if own is None else own
 
 
-def _price(cells: Sequence[Known], priced: Sequence[tuple[float | None, float | None]], n: int) -> Price:
-    needs = [max(0, n - cell.here[1]) for cell in cells]
+def _price(have: Sequence[int], priced: Sequence[tuple[float | None, float | None]], n: int) -> Price:
+    """Of bringing cells with so many valid reps up to `n`."""
+    needs = [max(0, n - valid) for valid in have]
     each = list(zip(needs, priced, strict=True))
     return Price(
         reps=sum(needs),

@@ -108,7 +108,9 @@ TEXTS = {
     "bisect/spent.txt": lambda: bisection_text(SPENT),
     "bisect/nothing-changed.txt": lambda: bisection_text(NOTHING),
     "bisect/nothing-recorded.txt": lambda: bisection_text(UNTOUCHED),
-    "plan/mixed.txt": lambda: outlook_text(outlook(MIXED, ASKED)),
+    "plan/mixed.txt": lambda: outlook_text(
+        outlook([replace(c, base=c.before[1]) for c in MIXED], replace(ASKED, base="v1.2"))
+    ),
     "plan/saturated.txt": lambda: outlook_text(outlook(MIXED[:8], ASKED)),
     "plan/nothing-recorded.txt": lambda: outlook_text(outlook([known(1, (0, 0), (0, 0), None)], ASKED)),
     "log/suite.txt": lambda: suite_text(suite(), plain),
