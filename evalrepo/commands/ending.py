@@ -1,9 +1,9 @@
-"""What `run` shows of a plan and of its end, and with which code it exits."""
+"""What `run` shows of a plan and of its end, of one content or of two sides, and with which code it exits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +13,20 @@ from evalrepo.errors import Exit
 if TYPE_CHECKING:
     from evalrepo.commands.counting import Counts
     from evalrepo.records.record import Record
-    from evalrepo.render.running import EndLine
+    from evalrepo.render.running import EndLine, PlanLine
     from evalrepo.running.keep import Landed
     from evalrepo.running.plan import Cell, Plan
 
 SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """A content with its plan. `at`: its commit, "" for what is here; `heading` stands above its table."""
+
+    plan: Plan
+    at: str = ""
+    heading: str = ""
 
 
 def nothing_chosen(why: str, form: str, *, dry_run: bool) -> int:
@@ -29,71 +38,91 @@ def nothing_chosen(why: str, form: str, *, dry_run: bool) -> int:
     return Exit.YES
 
 
-def show_plan(made: Plan, form: str) -> int:
+def show_plan(parts: Sequence[Part], form: str) -> int:
     """What would run and why."""
     from evalrepo.render.findings import counted
-    from evalrepo.render.running import PlanLine, plan_table, reasons_text, skipped_text
+    from evalrepo.render.running import plan_table, reasons_text
 
-    lines = [
-        PlanLine(*cell.header.cell, have=cell.have, want=cell.want, run=cell.need, reasons=cell.reasons)
-        for cell in made.cells
-    ]
+    lines = [[_plan_line(cell) for cell in part.plan.cells] for part in parts]
     if form == "json":
-        _json(_plan_data(lines, made.skipped) | {"to_run": made.reps})
+        _json(_plan_data(parts, lines))
         return Exit.YES
-    click.echo(plan_table(lines))
-    click.echo("\n" + reasons_text(lines))
-    for text in skipped_text(made.skipped):
-        click.echo(text)
-    if made.reps:
-        click.echo(f"\n{counted(made.reps, 'rep')} would run; leave out --dry-run to run")
-    else:
-        click.echo("\n" + nothing(made))
+    for part, own in zip(parts, lines, strict=True):
+        click.echo(f"{part.heading}\n{plan_table(own)}\n" if part.heading else plan_table(own) + "\n")
+    click.echo(reasons_text([line for own in lines for line in own]))
+    _say_skipped(parts)
+    reps = sum(part.plan.reps for part in parts)
+    would = f"{counted(reps, 'rep')} would run; leave out --dry-run to run" if reps else nothing(parts)
+    click.echo("\n" + would)
     return Exit.YES
 
 
-def nothing(made: Plan) -> str:
+def _plan_line(cell: Cell) -> PlanLine:
+    from evalrepo.render.running import PlanLine
+
+    return PlanLine(*cell.header.cell, have=cell.have, want=cell.want, run=cell.need, reasons=cell.reasons)
+
+
+def nothing(parts: Sequence[Part]) -> str:
     """Why there is nothing to do, and what there is instead."""
-    have = "every cell holds its reps" if made.cells else "no cell was chosen"
+    have = "every cell holds its reps" if any(part.plan.cells for part in parts) else "no cell was chosen"
     return f"nothing to do: {have}; --reps N asks for more"
 
 
-def show_nothing(made: Plan, counts: Counts, form: str) -> int:
+def show_nothing(parts: Sequence[Part], counts: Counts, form: str, versus: str = "") -> int:
     """Everything is recorded: the exit code is the one that the run had which recorded it."""
-    from evalrepo.render.running import answer, end_table, next_step, skipped_text
-
-    lines = _lines(made, counts, ())
-    code = _exit(lines)
+    lines = [_lines(part, counts, ()) for part in parts]
+    code, deciding = _exit(lines), _deciding(lines)
     if form == "json":
-        _json(_end_data(lines, (), made.skipped, code))
+        _json(_end_data(parts, lines, (), code))
         return code
-    low = [line for line in lines if line.passes < line.needed]
-    if low:
-        click.echo(end_table(low) + "\n")
-    for text in skipped_text(made.skipped):
-        click.echo(text)
-    click.echo(nothing(made))
-    if low:
-        click.echo(next_step(lines, first=_first(made, counts)) + "\n" + answer(lines, code))
+    low = [line for line in deciding if line.passes < line.needed]
+    _say_tables(parts[:1], [low] if low else [])
+    _say_skipped(parts)
+    click.echo(nothing(parts))
+    if low or versus:
+        _say_answer(parts, deciding, counts, code, versus)
     return code
 
 
-def show_end(made: Plan, counts: Counts, landed: Sequence[Landed], form: str) -> int:
-    """The cells, what was recorded where, the next step and the answer."""
-    from evalrepo.render.running import answer, end_table, next_step, skipped_text
+def show_end(parts: Sequence[Part], counts: Counts, landed: Sequence[Landed], form: str, versus: str = "") -> int:
+    """The cells, what was recorded where, the next step and the answer.
 
-    lines = _lines(made, counts, landed)
+    The bars of the first part decide; of the others only whether they have their reps. `versus`: the revision that the
+    next diff names.
+    """
+    lines = [_lines(part, counts, landed) for part in parts]
     code = _exit(lines)
     if form == "json":
-        _json(_end_data(lines, landed, made.skipped, code))
+        _json(_end_data(parts, lines, landed, code))
         return code
-    click.echo(end_table(lines))
-    for text in skipped_text(made.skipped):
-        click.echo(text)
+    _say_tables(parts, lines)
+    _say_skipped(parts)
     for one in landed:
         _say_landed(one)
-    click.echo(next_step(lines, first=_first(made, counts)) + "\n" + answer(lines, code))
+    _say_answer(parts, _deciding(lines), counts, code, versus)
     return code
+
+
+def _say_tables(parts: Sequence[Part], lines: Sequence[Sequence[EndLine]]) -> None:
+    from evalrepo.render.running import end_table
+
+    for part, own in zip(parts, lines, strict=False):
+        click.echo(f"{part.heading}\n{end_table(own)}\n" if part.heading else end_table(own) + "\n")
+
+
+def _say_skipped(parts: Sequence[Part]) -> None:
+    from evalrepo.render.running import skipped_text
+
+    for text in skipped_text(list(dict.fromkeys(one for part in parts for one in part.plan.skipped))):
+        click.echo(text)
+
+
+def _say_answer(parts: Sequence[Part], deciding: Sequence[EndLine], counts: Counts, code: Exit, versus: str) -> None:
+    from evalrepo.render.running import answer, next_step
+
+    first = not any(counts.another_subject(cell.header) for part in parts for cell in part.plan.cells)
+    click.echo(next_step(deciding, first=first, versus=versus) + "\n" + answer(deciding, code))
 
 
 def _say_landed(one: Landed) -> None:
@@ -103,20 +132,19 @@ def _say_landed(one: Landed) -> None:
     for note in one.notes:
         click.echo("\n".join(wrapped(f"note: {note}", then="  ")), err=True)
     where = f"committed {one.commit[:9]}" if one.commit else "not committed"
-    click.echo(f"\nrun {one.run}: {where}, {counted(len(one.records), 'result file')}\ntranscripts: {one.ref}")
+    click.echo(f"run {one.run}: {where}, {counted(len(one.records), 'result file')}\ntranscripts: {one.ref}")
 
 
-def _first(made: Plan, counts: Counts) -> bool:
-    return not any(counts.another_subject(cell.header) for cell in made.cells)
-
-
-def _lines(made: Plan, counts: Counts, landed: Sequence[Landed]) -> list[EndLine]:
+def _lines(part: Part, counts: Counts, landed: Sequence[Landed]) -> list[EndLine]:
     """One line a cell: pooled scores, or for fresh reps what this run's record says."""
-    records = {record.cell: record for one in landed for record in one.records.values()}
-    return [line_of(cell, counts, records.get(cell.header.cell)) for cell in made.cells]
+    records = {(record.cell, record.digests.subject): record for one in landed for record in one.records.values()}
+    return [
+        _end_line(cell, counts, records.get((cell.header.cell, cell.header.digests.subject)))
+        for cell in part.plan.cells
+    ]
 
 
-def line_of(cell: Cell, counts: Counts, record: Record | None) -> EndLine:
+def _end_line(cell: Cell, counts: Counts, record: Record | None) -> EndLine:
     """The cell after a run: its pooled reps; of fresh reps what `record`, this run's, says."""
     from evalrepo.commands.counting import of_record
     from evalrepo.records.config import Bar
@@ -137,22 +165,34 @@ def line_of(cell: Cell, counts: Counts, record: Record | None) -> EndLine:
     )
 
 
-def _exit(lines: Sequence[EndLine]) -> Exit:
-    if any(line.valid < line.want for line in lines):
+def _deciding(lines: Sequence[Sequence[EndLine]]) -> list[EndLine]:
+    """The first side's cells, and those of the others that lack reps."""
+    return [*(lines[0] if lines else ()), *(x for own in lines[1:] for x in own if x.valid < x.want)]
+
+
+def _exit(lines: Sequence[Sequence[EndLine]]) -> Exit:
+    deciding = _deciding(lines)
+    if any(line.valid < line.want for line in deciding):
         return Exit.INVALID
-    return Exit.NO if any(line.passes < line.needed for line in lines) else Exit.YES
+    return Exit.NO if any(line.passes < line.needed for line in deciding) else Exit.YES
 
 
-def _plan_data(lines: Sequence[Any], skipped: Sequence[Any]) -> dict[str, Any]:
+def _plan_data(parts: Sequence[Part], lines: Sequence[Sequence[PlanLine]]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "to_run": 0,
-        "cells": [asdict(line) for line in lines],
-        "skipped": [asdict(one) for one in skipped],
+        "to_run": sum(part.plan.reps for part in parts),
+        "cells": [{**asdict(x), "at": p.at} for p, own in zip(parts, lines, strict=True) for x in own],
+        "skipped": _skipped(parts),
     }
 
 
-def _end_data(lines: Sequence[EndLine], landed: Sequence[Landed], skipped: Sequence[Any], code: Exit) -> dict[str, Any]:
+def _skipped(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in dict.fromkeys(one for part in parts for one in part.plan.skipped)]
+
+
+def _end_data(
+    parts: Sequence[Part], lines: Sequence[Sequence[EndLine]], landed: Sequence[Landed], code: Exit
+) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "runs": [
@@ -166,8 +206,10 @@ def _end_data(lines: Sequence[EndLine], landed: Sequence[Landed], skipped: Seque
             }
             for one in landed
         ],
-        "cells": [{**asdict(line), "state": line.state} for line in lines],
-        "skipped": [asdict(one) for one in skipped],
+        "cells": [
+            {**asdict(x), "state": x.state, "at": p.at} for p, own in zip(parts, lines, strict=True) for x in own
+        ],
+        "skipped": _skipped(parts),
         "exit": int(code),
     }
 

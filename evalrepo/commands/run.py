@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalrepo.commands.ending import nothing_chosen, show_end, show_nothing, show_plan
+from evalrepo.commands.ending import Part, nothing_chosen, show_end, show_nothing, show_plan
 from evalrepo.commands.signals import signals
 from evalrepo.errors import UsageError
 
@@ -169,9 +169,9 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
 
     made = replan()
     if options.dry_run:
-        return show_plan(made, options.format)
+        return show_plan([Part(made)], options.format)
     if not made.reps:
-        return show_nothing(made, counts, options.format)
+        return show_nothing([Part(made)], counts, options.format)
     announce(session, options.means())
     landed = measured(session, [Wanted(session, replan)], options.means(), cancel)
-    return show_end(made, counts.again(), landed, options.format)
+    return show_end([Part(made)], counts.again(), landed, options.format)

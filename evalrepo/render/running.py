@@ -110,16 +110,18 @@ def end_table(lines: Sequence[EndLine]) -> str:
     return "\n".join(table(rows, ("scenario", "agent/tier", "passed", "reps", "ERROR", "bar"), shrink=0))
 
 
-def next_step(lines: Sequence[EndLine], *, first: bool) -> str:
-    """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with."""
+def next_step(lines: Sequence[EndLine], *, first: bool, versus: str = "") -> str:
+    """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with;
+    `versus`: the revision that was measured beside what is here."""
     if any(line.valid < line.want for line in lines):
         return "next: evalrepo show ID explains an ERROR; the same command tries again"
     below = any(line.passes < line.needed for line in lines)
     explain = "evalrepo show ID explains a cell, " if below else ""
-    if first:
+    if first and not versus:
         return f"next: {explain}after a change, run again and evalrepo diff compares"
     decide = "" if below else ", evalrepo gate decides"
-    return f"next: {explain}evalrepo diff compares with before{decide}"
+    diff = f"diff {versus} compares" if versus else "diff compares with before"
+    return f"next: {explain}evalrepo {diff}{decide}"
 
 
 def answer(lines: Sequence[EndLine], code: int) -> str:
