@@ -97,7 +97,7 @@ def confirm(sides: Sides, rows: Rows, means: Means, budget: int, cancel: threadi
             if not (left or spent):
                 _say_none(fresh)
             return spent
-        spent += _taken(sides, chosen, means, cancel)
+        spent += _taken(sides, chosen, means, cancel, sound=spent > 0)
         before, rows = rows, _again(sides)
         done |= {n.cell.name for n in chosen if n.plan == "fixed"}
         done |= {n.cell.name for n in chosen if len(rows) == len(before)}
@@ -120,7 +120,7 @@ def _say_none(fresh: Sequence[Fresh]) -> None:
     click.echo(f"nothing is confirmed: {why}", err=True)
 
 
-def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading.Event) -> int:
+def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading.Event, *, sound: bool) -> int:
     """One round of runs, a side each; the attempts in it."""
     from evalrepo.commands.measuring import Wanted, announce, measured
     from evalrepo.records.record import Purpose
@@ -135,7 +135,7 @@ def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading
     if before:
         wanted.append(Wanted(there, lambda: _plan(there, here, before, sides.candidate.tree)))
     announce(here, means)
-    landed = measured(here, wanted, means, cancel)
+    landed = measured(here, wanted, means, cancel, sound=sound)
     return sum(len(record.reps) for one in landed for record in one.records.values())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalrepo.commands import option
 from evalrepo.commands.diff import say_findings
 from evalrepo.commands.showing import FORMATS, show_verdict
 from evalrepo.errors import GitError, UsageError
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 @click.option("--baseline", metavar="REV", help="Compare with this commit; default: what the policy names (last-tag).")
 @click.option("--confirm", is_flag=True, help="Take fresh reps of suspects and failed golden cells on both commits.")
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Most fresh reps; default: the policy's.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Fresh reps at a time.")
-@click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep them in the run's ref.")
-@click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
+@option.jobs
+@option.no_commit
+@option.live
 @click.option("--format", "format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalrepo.commands import option
 from evalrepo.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ REPS = (3, 5, 8)
 @click.command("plan")
 @click.argument("suite", required=False)
 @click.option("--reps", multiple=True, type=click.IntRange(min=1, max=100), help="Reps to look at; default 3, 5, 8.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Reps at a time; default from cores and memory.")
-@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@option.jobs
+@option.text_or_json
 @click.pass_obj
 def command(world: World, *, suite: str | None, reps: tuple[int, ...], jobs: int | None, format: str) -> int:  # noqa: A002
     """Say what so many reps of a suite (default: of every scenario) could show, what they cost, and where they lack.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalrepo.commands import option
 from evalrepo.commands.ending import Part, nothing_chosen, show_end, show_nothing, show_plan
 from evalrepo.commands.signals import signals
 from evalrepo.errors import UsageError
@@ -64,11 +65,11 @@ class Options:
 @click.option("--fresh", type=click.IntRange(min=1), metavar="N", help="Run so many new reps, shown and never counted.")
 @click.option("--at", metavar="REV", help="Measure the subject of REV, with today's scenarios.")
 @click.option("--against", metavar="REV", help="Measure the subject of REV too, its reps and those here in turns.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Reps at a time; default from cores and memory.")
+@option.jobs
 @click.option("--dry-run", is_flag=True, help="Show what would run and why, and run nothing.")
-@click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep it in the run's ref.")
-@click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
-@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@option.no_commit
+@option.live
+@option.text_or_json
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:
     """Measure scenarios (ids, aliases, globs; default: all) and commit the results.

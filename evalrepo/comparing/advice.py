@@ -23,8 +23,8 @@ def measure(cells: Sequence[CellResult], after: Side) -> str:
 
 def measure_base(cells: Sequence[CellResult], before: Side, after: Side) -> str:
     """The same for the base's subject under the candidate's everything else; what the candidate lacks runs in turns."""
-    if before.name == "WORKTREE":
-        return measure(cells, before)
+    if not before.commit:
+        return measure(cells, before if before.name == "WORKTREE" else after)
     at = () if after.name in HERE else ("--at", _named(after))
     return shlex.join([*_run(cells), *at, "--against", _named(before)])
 

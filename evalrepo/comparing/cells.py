@@ -134,7 +134,8 @@ def _uncomparable(planned: Planned, pools: tuple[Pool | None, Pool | None], name
     before, after = pools
     old, new = best(before, planned.reps), best(after, planned.reps)
     label, why = _lacking(planned, Known(before, old), Known(after, new), named)
-    lacking = [name for name, s in (("before", old), ("after", new)) if s is None or not s.valid]
+    asked = (("after", new),) if planned.new or before is None else (("before", old), ("after", new))
+    lacking = [name for name, s in asked if s is None or not s.valid]
     side: Literal["", "before", "after", "both"] = "both" if len(lacking) == 2 else ""
     if len(lacking) == 1:
         side = "before" if lacking == ["before"] else "after"

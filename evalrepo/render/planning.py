@@ -112,6 +112,7 @@ def _advice(found: Outlook) -> Iterator[str]:
     yield "More scenarios show more than more reps; more reps only name the cell."
     words = ["evalrepo run", *(["--suite", found.suite] if found.suite else []), "--reps N"]
     yield " ".join([*words, *(["--against", found.base] if found.base else [])]) + " runs them."
+    yield "diff and gate count the first N of a cell, N as `reps` in evalrepo.yaml says: raise it first."
 
 
 def _tiers(found: Outlook) -> list[str]:

@@ -169,3 +169,11 @@ def test_every_exit_code_of_an_answer_is_in_the_table():
 def test_a_verdict_is_a_function_of_the_set_of_cells():
     cells = [cell("E2", "PPP", "PFF"), cell("E1", "PPP", None), cell("E3", "PPF", "PPP")]
     assert a_gate(*cells) == a_gate(*reversed(cells))
+
+
+def test_reps_that_came_too_late_to_decide_are_counted_and_the_setting_is_named():
+    found = a_diff(cell("E1", "PPPPP", "PPPF"), cell("E2", "PPP", "PPP"))
+    assert [(e.reps, e.why) for e in found.validity.excluded] == [
+        (3, "after the first 3 of a cell, which decide (`reps` in evalrepo.yaml)")
+    ]
+    assert "excluded: 3 reps after the first 3 of a cell" in verdict_text(found)
