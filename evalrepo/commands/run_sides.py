@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -36,13 +36,12 @@ def measure_sides(
     from evalrepo.commands.measuring import announce, measured
 
     wanted = sides_of(here, counts, asked, revisions)
-    parts = [_part(want.session, want.replan()) for want in wanted]
+    parts = _once([_part(want.session, want.replan()) for want in wanted])
     if revisions.dry_run:
         return show_plan(parts, means.format)
     versus = revisions.against or revisions.at or ""
     if not any(part.plan.reps for part in parts):
         return show_nothing(parts, counts, means.format, versus)
-    _same(parts)
     announce(here, means)
     landed = measured(here, wanted, means, cancel)
     return show_end(parts, counts.again(), landed, means.format, versus)
@@ -80,11 +79,18 @@ def sides_of(here: Session, counts: Counts, asked: Asked, revisions: Revisions) 
     return wanted
 
 
-def _same(parts: Sequence[Part]) -> None:
-    """Say of which scenarios only one side is measured, since both are one content."""
-    if len(parts) < 2:
-        return
-    first = {(c.header.cell, c.header.digests.subject) for c in parts[0].plan.cells}
-    alike = [c.header.scenario for c in parts[1].plan.cells if (c.header.cell, c.header.digests.subject) in first]
+def _once(parts: Sequence[Part]) -> Sequence[Part]:
+    """What both sides have alike is the first's, and said; a second side that has nothing else is none."""
+    from evalrepo.running.plan import Plan
+
+    first, *others = parts
+    mine = {(c.header.cell, c.header.digests.subject) for c in first.plan.cells}
+    out, alike = [first], []
+    for part in others:
+        kept = tuple(c for c in part.plan.cells if (c.header.cell, c.header.digests.subject) not in mine)
+        alike += [c.header.scenario for c in part.plan.cells if c not in kept]
+        if kept:
+            out.append(replace(part, plan=Plan(kept, part.plan.skipped)))
     if alike:
         click.echo(f"note: the same subject on both sides, measured once: {', '.join(dict.fromkeys(alike))}", err=True)
+    return out

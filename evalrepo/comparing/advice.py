@@ -23,7 +23,7 @@ def measure(cells: Sequence[CellResult], after: Side) -> str:
 
 def measure_base(cells: Sequence[CellResult], before: Side, after: Side) -> str:
     """The same for the base's subject under the candidate's everything else; what the candidate lacks runs in turns."""
-    if not before.commit:
+    if not before.commit or before.subjects == after.subjects:
         return measure(cells, before if before.name == "WORKTREE" else after)
     at = () if after.name in HERE else ("--at", _named(after))
     return shlex.join([*_run(cells), *at, "--against", _named(before)])

@@ -196,12 +196,17 @@ def test_a_shallow_clone_cannot_answer_and_says_what_to_do(worse: Repo, tmp_path
     shallow = Repo(tmp_path / "shallow", worse.home)
     shallow.git("tag", "-d", "v1", check=False)
     assert "fetch-depth: 0" in shallow.run("gate", exit=2)
+    assert "fetch-depth: 0" in shallow.run("diff", exit=2)
+    assert "the clone is shallow" in shallow.run("log", "S1")
+    assert "there is none with another subject yet" in " ".join(shallow.run("plan").split())
 
 
 def test_an_unknown_revision_or_suite_is_exit_2(once: Repo):
     assert "unknown revision" in once.run("diff", "nonsense", exit=2)
     assert "unknown suite" in once.run("diff", "HEAD", "--suite", "nonsense", exit=2)
     assert "no earlier subject was measured" in once.run("diff", exit=2)
+    said = once.run("diff", "HEAD", "--tier", "nonsense", exit=2)
+    assert "agents and tiers of the cells: scripted/default" in said
 
 
 def test_show_explains_a_record_by_scenario_alias_run_and_path(once: Repo):

@@ -158,6 +158,9 @@ def test_a_candidate_that_is_not_here_is_measured_at_its_commit():
     [base, own] = [r.command for r in diff(BEFORE, there, cells, Policy("v1.3")).reasons]
     assert base == run.format("E1-edits") + " --against v1.2"
     assert own == run.format("E2-retry")
+    same = there._replace(subjects=BEFORE.subjects)
+    [alike, _] = [r.command for r in diff(BEFORE, same, cells, Policy("v1.3")).reasons]
+    assert "--against" not in alike
     [back, _] = [r.command for r in diff(HERE, there, cells, Policy("v1.3")).reasons]
     assert back == run.format("E1-edits").removesuffix(" --at v1.3")
 
