@@ -322,3 +322,13 @@ def test_a_waiver_made_since_the_baseline_is_named_and_does_not_count(worse: Rep
         "it was made since the baseline, and counts from the next release"
     ]
     assert "waiver" in {r["code"] for r in gate["reasons"]}
+
+
+def test_a_diff_that_was_asked_before_needs_no_model_no_yaml_and_no_gitpython(worse: Repo):
+    worse.run("diff", "v1", "HEAD", exit=1)
+    argv = [sys.executable, "-X", "importtime", "-m", "evalrepo", "diff", "v1", "HEAD"]
+    done = subprocess.run(argv, cwd=worse.path, env=worse.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "evalrepo" in loaded
+    assert loaded & {"pydantic", "ruamel", "git", "numpy", "rich", "jsonschema"} == set()
