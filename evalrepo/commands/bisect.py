@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalrepo.commands import option
+from evalrepo.comparing.advice import plural
 from evalrepo.comparing.bisect import (
     STOP,
     Belief,
@@ -254,7 +255,7 @@ def _why(search: Search, options: Options, answer: Answer) -> str:
     if answer == "invalid":
         return "reps of an end of the range, or of several commits in a row, gave no valid verdict"
     if answer == "inconclusive":
-        return f"{search.ran} of {options.budget} reps of the budget are spent, and no commit has {STOP:.0%}"
+        return f"{search.ran} of a budget of {plural(options.budget, 'rep')} spent, and no commit has {STOP:.0%}"
     return ""
 
 

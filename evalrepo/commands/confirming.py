@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalrepo.comparing.advice import plural
 from evalrepo.comparing.confirm_plan import Need, fresh_of, needs, open_cells, within
 from evalrepo.comparing.pool import Group, Identity, Pool, pool
 
@@ -111,8 +112,10 @@ def _again(sides: Sides) -> Rows:
 
 def _say_left(left: Sequence[Need], budget: int) -> None:
     if left:
-        names = ", ".join(f"{n.cell.name} ({n.most} reps)" for n in left)
-        click.echo(f"the budget of {budget} reps leaves unconfirmed: {names}; --budget N allows more", err=True)
+        names = ", ".join(f"{n.cell.name} ({plural(n.most, 'rep')})" for n in left)
+        click.echo(
+            f"the budget of {plural(budget, 'rep')} leaves unconfirmed: {names}; --budget N allows more", err=True
+        )
 
 
 def _say_none(fresh: Sequence[Fresh]) -> None:

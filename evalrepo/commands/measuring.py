@@ -87,7 +87,10 @@ def measured(
             landed = measure_sides(sides, How(jobs, means.commit), show, cancel)
     if cancel.is_set():
         kept = sum(len(record.reps) for one in landed for record in one.records.values())
-        raise Interrupted(f"interrupted; {kept} reps are kept", hint="the same command goes on where it stopped")
+        raise Interrupted(
+            f"interrupted; {'one rep is' if kept == 1 else f'{kept} reps are'} kept",
+            hint="the same command goes on where it stopped",
+        )
     return landed
 
 

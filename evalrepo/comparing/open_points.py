@@ -62,7 +62,7 @@ def _so_far(found: Confirmation | None) -> str:
     if found.plan == "sprt":
         passes, reps = found.after
         return f"; {passes} of {plural(reps, 'fresh rep')} passed, the sequential test ends after {found.planned}"
-    return f"; {min(found.before[1], found.after[1])} of {found.planned} fresh reps a side are there"
+    return f"; {min(found.before[1], found.after[1])} of {plural(found.planned, 'fresh rep')} a side taken"
 
 
 def _metrics(bare: Verdict) -> list[Reason]:

@@ -46,7 +46,7 @@ class EndLine:
     def state(self) -> str:
         """`ok`, `below its bar`, or `N reps missing`."""
         if self.valid < self.want:
-            return f"{self.want - self.valid} of {self.want} reps missing"
+            return f"{self.want - self.valid} of {counted(self.want, 'rep')} missing"
         return "ok" if self.passes >= self.needed else "below its bar"
 
 
