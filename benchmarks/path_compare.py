@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ground import Ground, ground
-from measure import EVALREPO, NOTHING, Case, Figure, Options, command, ratios, together
+from measure import EVALREPO, NOTHING, Case, Figure, Options, command, peak_megabytes, ratios, together
 
 FOLDER = "AgentsReport/evaluation"
+MEMORY = 500
+"""MB that a diff may hold."""
+
 CELLS = 100
 """Scenarios whose results these are."""
 CONFIG = """\
@@ -168,4 +171,8 @@ def _measured(at: Ground, count: int, options: Options) -> list[Figure]:
         Case("compare", f"{count:,} results cold / + cat-file of the union", cold, read, 1.8, rounds=few),
         Case("compare", f"{count:,} results, nothing cached / the same", bare, read, 1.8, rounds=few),
     ]
-    return [ratios(case, options) for case in cases]
+    timed = [ratios(case, options) for case in cases]
+    shutil.rmtree(cache)
+    megabytes = peak_megabytes((*EVALREPO, "diff", "old", "main"), at.repo, at.env)
+    what = f"{count:,} results, nothing cached: most memory"
+    return [*timed, Figure("compare", what, megabytes, megabytes, megabytes, MEMORY, unit="MB")]

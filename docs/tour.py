@@ -1,7 +1,7 @@
-"""The tour in README.md, played: fills its console blocks with what the commands really print.
+"""The console blocks of README.md and docs/comparing.md, played: each holds what the commands really print.
 
-`python docs/tour.py` writes README.md, `--check` compares and exits 1 when a block tells another story. Ids, dates and
-seconds may differ; progress (standard error) is left out.
+`python docs/tour.py` writes the pages, `--check` compares and exits 1 when a block tells another story. Ids, dates and
+seconds may differ; progress (standard error) is left out. Each page is played in a repository of its own.
 """
 # ruff: noqa: T201, TID251 - it prints, and starts what a reader would type
 
@@ -15,7 +15,8 @@ import tempfile
 from difflib import unified_diff
 from pathlib import Path
 
-README = Path(__file__).parent.parent / "README.md"
+TOP = Path(__file__).parent.parent
+PAGES = (TOP / "README.md", TOP / "docs" / "comparing.md")
 BLOCK = re.compile(r"(?ms)^```console\n(.*?)^```$")
 VARIES = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b"), "UUID"),
@@ -29,13 +30,17 @@ VARIES = (
 
 
 def main(argv: list[str]) -> int:
-    """Play the blocks in order, in one fresh repository."""
-    text = README.read_text("utf-8")
+    """Play the blocks of each page in order, in one fresh repository a page."""
+    return max(_page(page, check=argv == ["--check"]) for page in PAGES)
+
+
+def _page(page: Path, *, check: bool) -> int:
+    text = page.read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="tour-") as folder:
         played = _play(text, Path(folder))
-    if argv == ["--check"]:
-        return _check(text, played)
-    README.write_text(played, "utf-8")
+    if check:
+        return _check(page.name, text, played)
+    page.write_text(played, "utf-8")
     return 0
 
 
@@ -75,11 +80,11 @@ def _said(command: str, cwd: Path, env: dict[str, str]) -> str:
     return (f"{shown}\n" if shown else "") + (f"[exit {done.returncode}]\n" if done.returncode else "")
 
 
-def _check(old: str, new: str) -> int:
+def _check(name: str, old: str, new: str) -> int:
     before, after = (_plain(text).splitlines(keepends=True) for text in (old, new))
-    differs = list(unified_diff(before, after, "README.md", "what the commands print", n=1))
+    differs = list(unified_diff(before, after, name, "what the commands print", n=1))
     if differs:
-        print("".join(differs) + "\nREADME.md tells another story than the commands: python docs/tour.py", end="")
+        print("".join(differs) + f"\n{name} tells another story than the commands: python docs/tour.py", end="")
         print()
     return 1 if differs else 0
 

@@ -140,11 +140,12 @@ def _group() -> click.Group:
         def resolve_command(
             self, ctx: click.Context, args: list[str]
         ) -> tuple[str | None, click.Command | None, list[str]]:
-            from difflib import get_close_matches
+            if args[0] not in COMMANDS:
+                from difflib import get_close_matches
 
-            near = get_close_matches(args[0], COMMANDS, 2)
-            if args[0] not in COMMANDS and near:
-                ctx.fail(f"No such command '{args[0]}'. Did you mean {' or '.join(near)}?")
+                near = get_close_matches(args[0], COMMANDS, 2)
+                if near:
+                    ctx.fail(f"No such command '{args[0]}'. Did you mean {' or '.join(near)}?")
             return super().resolve_command(ctx, args)
 
         def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

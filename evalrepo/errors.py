@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Exit(IntEnum):
@@ -30,8 +30,7 @@ EXIT_MEANING: dict[Exit, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """Where something is: a path inside the repository, 1-based line and column when known."""
 
     file: str
@@ -43,8 +42,7 @@ class Place:
         return ":".join(parts)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong in the data: place, code of `CODES`, sentence, and what to do next."""
 
     place: Place

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalrepo.commands import option
+from evalrepo.comparing.advice import plural
 from evalrepo.comparing.bisect import (
     STOP,
     Belief,
@@ -74,11 +76,11 @@ class Options:
 @click.option("--budget", type=click.IntRange(min=0), default=100, show_default=True, help="Reps to run at most.")
 @click.option("--skip", multiple=True, metavar="REV", help="A commit that cannot be measured; may be repeated.")
 @click.option("--reps-per-step", type=click.IntRange(min=1), default=3, show_default=True, help="Reps of one commit.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Reps at a time; default from cores and memory.")
+@option.jobs
 @click.option("--dry-run", is_flag=True, help="Say what is known by what is recorded, and run nothing.")
 @click.option("--commit", is_flag=True, help="Commit each step's results; default: only the runs' refs keep them.")
-@click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
-@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@option.live
+@option.text_or_json
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:
     """Find the commit of the first-parent history with which a scenario began to behave otherwise.
@@ -197,7 +199,8 @@ def _search(here: Session, search: Search, options: Options, cancel: threading.E
             break
         have = search.valid(stand)
         reps = have + min(options.reps_per_step, options.budget - search.ran)
-        search.ran += more(here, search.records.cell, stand.commit, reps, options.means(), cancel)
+        means, begun = options.means(), search.ran > 0
+        search.ran += more(here, search.records.cell, stand.commit, reps, means, cancel, sound=begun)
         search.read()
         if search.valid(stand) > have:
             search.broken = 0
@@ -252,7 +255,7 @@ def _why(search: Search, options: Options, answer: Answer) -> str:
     if answer == "invalid":
         return "reps of an end of the range, or of several commits in a row, gave no valid verdict"
     if answer == "inconclusive":
-        return f"{search.ran} of {options.budget} reps of the budget are spent, and no commit has {STOP:.0%}"
+        return f"{search.ran} of a budget of {plural(options.budget, 'rep')} spent, and no commit has {STOP:.0%}"
     return ""
 
 

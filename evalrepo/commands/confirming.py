@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalrepo.comparing.advice import plural
 from evalrepo.comparing.confirm_plan import Need, fresh_of, needs, open_cells, within
 from evalrepo.comparing.pool import Group, Identity, Pool, pool
 
@@ -87,15 +88,17 @@ def confirm(sides: Sides, rows: Rows, means: Means, budget: int, cancel: threadi
 
     Raises what a run's preflight refuses: consent (exit 2), a broken self-test, git at work.
     """
-    spent, done = 0, set[str]()
+    spent, done, alpha = 0, set[str](), sides.asked.policy.alpha
     while True:
         fresh = recorded(rows, sides.asked, sides.results)
-        found = [n for n in needs(open_cells(sides.results), fresh) if n.cell.name not in done]
+        found = [n for n in needs(open_cells(sides.results), fresh, alpha) if n.cell.name not in done]
         chosen, left = within(found, budget - spent)
         if not chosen:
             _say_left(left, budget)
+            if not (left or spent):
+                _say_none(fresh)
             return spent
-        spent += _taken(sides, chosen, means, cancel)
+        spent += _taken(sides, chosen, means, cancel, sound=spent > 0)
         before, rows = rows, _again(sides)
         done |= {n.cell.name for n in chosen if n.plan == "fixed"}
         done |= {n.cell.name for n in chosen if len(rows) == len(before)}
@@ -109,11 +112,18 @@ def _again(sides: Sides) -> Rows:
 
 def _say_left(left: Sequence[Need], budget: int) -> None:
     if left:
-        names = ", ".join(f"{n.cell.name} ({n.most} reps)" for n in left)
-        click.echo(f"the budget of {budget} reps leaves unconfirmed: {names}; --budget N allows more", err=True)
+        names = ", ".join(f"{n.cell.name} ({plural(n.most, 'rep')})" for n in left)
+        click.echo(
+            f"the budget of {plural(budget, 'rep')} leaves unconfirmed: {names}; --budget N allows more", err=True
+        )
 
 
-def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading.Event) -> int:
+def _say_none(fresh: Sequence[Fresh]) -> None:
+    why = "the fresh reps of every open cell are recorded" if fresh else "no cell is suspect, and no golden one failed"
+    click.echo(f"nothing is confirmed: {why}", err=True)
+
+
+def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading.Event, *, sound: bool) -> int:
     """One round of runs, a side each; the attempts in it."""
     from evalrepo.commands.measuring import Wanted, announce, measured
     from evalrepo.records.record import Purpose
@@ -128,7 +138,7 @@ def _taken(sides: Sides, chosen: Sequence[Need], means: Means, cancel: threading
     if before:
         wanted.append(Wanted(there, lambda: _plan(there, here, before, sides.candidate.tree)))
     announce(here, means)
-    landed = measured(here, wanted, means, cancel)
+    landed = measured(here, wanted, means, cancel, sound=sound)
     return sum(len(record.reps) for one in landed for record in one.records.values())
 
 

@@ -116,6 +116,7 @@ def _merge_base(repo: Repository) -> str | None:
 
 def last_measured(repo: Repository, candidate: Place, rows: Rows) -> str:
     """The newest commit whose subject is another one than the candidate's and was measured. UsageError without one."""
+    from evalrepo.commands.baseline import SHALLOW
     from evalrepo.commands.sides import place, subject_of
 
     groups = {tuple(sorted(s.subject)) for s in candidate.scenarios.values()}
@@ -127,9 +128,10 @@ def last_measured(repo: Repository, candidate: Place, rows: Rows) -> str:
             subject = subject_of(then, names)
             if subject is not None and subject != now[names] and subject in measured:
                 return commit
+    hint = "evalrepo run measures what is here; name a base: evalrepo diff REV"
     raise UsageError(
         "no earlier subject was measured, so there is nothing to compare with",
-        hint="evalrepo run measures what is here; name a base: evalrepo diff REV",
+        hint=f"the clone is shallow: {SHALLOW}" if repo.shallow else hint,
     )
 
 
@@ -174,7 +176,12 @@ def _planned(base: Place, candidate: Place, rows: Rows, options: Options) -> lis
     more = {} if options.suite else _measured(candidate, rows, {**grids[0], **grids[1]})
     made = planned(base, candidate, (grids[0], {**grids[1], **more}), golden)
     subjects = rows.subjects_of(more)
-    return [p for p in made if _chosen(p, options) and (p.cell not in more or _known(p, subjects[p.cell]))]
+    found = [p for p in made if p.cell not in more or _known(p, subjects[p.cell])]
+    chosen = [p for p in found if _chosen(p, options)]
+    if found and not chosen:
+        levels = ", ".join(dict.fromkeys(f"{p.agent}/{p.tier}" for p in found))
+        raise UsageError("no cell is of this --agent and --tier", hint=f"agents and tiers of the cells: {levels}")
+    return chosen
 
 
 def _chosen(cell: Planned, options: Options) -> bool:

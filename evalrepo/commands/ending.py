@@ -1,9 +1,9 @@
-"""What `run` shows of a plan and of its end, and with which code it exits."""
+"""What `run` shows of a plan and of its end, of one content or of two sides, and with which code it exits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,7 @@ from evalrepo.errors import Exit
 
 if TYPE_CHECKING:
     from evalrepo.commands.counting import Counts
+    from evalrepo.commands.estimating import Estimate
     from evalrepo.commands.measuring import Means
     from evalrepo.records.record import Record
     from evalrepo.render.running import EndLine
@@ -22,82 +23,118 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-def nothing_chosen(why: str, form: str, *, dry_run: bool) -> int:
-    """No scenario at all."""
+@dataclass(frozen=True)
+class Part:
+    """A content with its plan. `at`: its commit, "" for what is here; `heading` stands above its table."""
+
+    plan: Plan
+    at: str = ""
+    heading: str = ""
+
+
+def nothing_chosen(why: str, form: str, means: Callable[[], Means], *, dry_run: bool) -> int:
+    """No scenario at all. `means` is asked for JSON only: to say it in text nothing heavy is loaded."""
     if form == "text":
         click.echo(why)
+    elif dry_run:
+        from evalrepo.commands.estimating import estimate
+
+        _json(_plan_data((), estimate((), lambda _: ()), _jobs((), means())))
     else:
-        _json(_plan_data((), ()) if dry_run else _end_data((), (), (), Exit.YES))
+        _json(_end_data((), (), (), means().budget, Exit.YES))
     return Exit.YES
 
 
-def show_plan(made: Plan, counts: Counts, jobs: int, form: str) -> int:
-    """What would run, why, and what it would cost and take with so many jobs."""
+def show_plan(parts: Sequence[Part], counts: Counts, means: Means) -> int:
+    """What would run, why, and what it would cost and take."""
     from evalrepo.commands.estimating import estimate
     from evalrepo.render.findings import counted
     from evalrepo.render.planning import estimate_text
-    from evalrepo.render.running import plan_table, reasons_text, skipped_text
+    from evalrepo.render.running import plan_table, reasons_text
 
-    found = estimate(made.cells, counts.rows)
-    if form == "json":
-        data = {"to_run": made.reps, "estimate": {**asdict(found.price), "jobs": jobs}}
-        _json(_plan_data(found.lines, made.skipped) | data)
+    found, jobs = estimate([part.plan for part in parts], counts.rows), _jobs(parts, means)
+    if means.format == "json":
+        _json(_plan_data(parts, found, jobs))
         return Exit.YES
-    click.echo(plan_table(found.lines))
-    click.echo("\n" + reasons_text(found.lines))
-    for text in skipped_text(made.skipped):
-        click.echo(text)
-    if made.reps:
-        click.echo("\n" + "\n".join(estimate_text(found.price, jobs)))
-        click.echo(f"{counted(made.reps, 'rep')} would run; leave out --dry-run to run")
-    else:
-        click.echo("\n" + nothing(made))
+    for part, own in zip(parts, found.lines, strict=True):
+        click.echo(f"{part.heading}\n{plan_table(own)}\n" if part.heading else plan_table(own) + "\n")
+    click.echo(reasons_text([line for own in found.lines for line in own]))
+    _say_skipped(parts)
+    reps = found.price.reps
+    would = [*estimate_text(found.price, jobs), f"{counted(reps, 'rep')} would run; leave out --dry-run to run"]
+    click.echo("\n" + ("\n".join(would) if reps else nothing(parts)))
     return Exit.YES
 
 
-def nothing(made: Plan) -> str:
+def _jobs(parts: Sequence[Part], means: Means) -> int:
+    from evalrepo.commands.measuring import jobs_for
+
+    return jobs_for([part.plan for part in parts], means)
+
+
+def nothing(parts: Sequence[Part]) -> str:
     """Why there is nothing to do, and what there is instead."""
-    have = "every cell holds its reps" if made.cells else "no cell was chosen"
+    have = "every cell holds its reps" if any(part.plan.cells for part in parts) else "no cell was chosen"
     return f"nothing to do: {have}; --reps N asks for more"
 
 
-def show_nothing(made: Plan, counts: Counts, form: str) -> int:
+def show_nothing(parts: Sequence[Part], counts: Counts, means: Means, versus: str = "") -> int:
     """Everything is recorded: the exit code is the one that the run had which recorded it."""
-    from evalrepo.render.running import answer, end_table, next_step, skipped_text
-
-    lines = _lines(made, counts, ())
-    code = exit_of(lines, lines)
-    if form == "json":
-        _json(_end_data(lines, (), made.skipped, code))
+    lines = [_lines(part, counts, (), means.budget) for part in parts]
+    deciding = _deciding(lines)
+    code = _exit(deciding)
+    if means.format == "json":
+        _json(_end_data(parts, lines, (), means.budget, code))
         return code
-    low = [line for line in lines if line.passes < line.needed]
-    if low:
-        click.echo(end_table(low) + "\n")
-    for text in skipped_text(made.skipped):
-        click.echo(text)
-    click.echo(nothing(made))
-    if low:
-        click.echo(next_step(lines, first=_first(made, counts)) + "\n" + answer(lines, code))
+    low = [line for line in deciding if line.passes < line.needed]
+    _say_tables(parts[:1], [low] if low else [])
+    _say_skipped(parts)
+    click.echo(nothing(parts))
+    if low or versus:
+        _say_answer(parts, deciding, counts, code, versus)
     return code
 
 
-def show_end(made: Plan, counts: Counts, landed: Sequence[Landed], means: Means) -> int:
-    """The cells, what was recorded where, what was spent, the next step and the answer."""
-    from evalrepo.render.running import answer, end_table, next_step, skipped_text
+def show_end(parts: Sequence[Part], counts: Counts, landed: Sequence[Landed], means: Means, versus: str = "") -> int:
+    """The cells, what was recorded where, what was spent, the next step and the answer.
 
-    lines = _lines(made, counts, landed, means.budget)
-    code = exit_of(lines, lines)
+    The bars of the first part decide; of the others only whether they have their reps. `versus`: the revision that the
+    next diff names.
+    """
+    lines = [_lines(part, counts, landed, means.budget) for part in parts]
+    deciding = _deciding(lines)
+    code = _exit(deciding)
     if means.format == "json":
-        _json(_end_data(lines, landed, made.skipped, code) | {"spent": asdict(means.budget)})
+        _json(_end_data(parts, lines, landed, means.budget, code))
         return code
-    click.echo(end_table(lines))
-    for text in skipped_text(made.skipped):
-        click.echo(text)
+    _say_tables(parts, lines)
+    _say_skipped(parts)
     for one in landed:
         _say_landed(one)
-    say_spent(means.budget)
-    click.echo(next_step(lines, first=_first(made, counts)) + "\n" + answer(lines, code))
+    _say_spent(means.budget)
+    _say_answer(parts, deciding, counts, code, versus)
     return code
+
+
+def _say_tables(parts: Sequence[Part], lines: Sequence[Sequence[EndLine]]) -> None:
+    from evalrepo.render.running import end_table
+
+    for part, own in zip(parts, lines, strict=False):
+        click.echo(f"{part.heading}\n{end_table(own)}\n" if part.heading else end_table(own) + "\n")
+
+
+def _say_skipped(parts: Sequence[Part]) -> None:
+    from evalrepo.render.running import skipped_text
+
+    for text in skipped_text(list(dict.fromkeys(one for part in parts for one in part.plan.skipped))):
+        click.echo(text)
+
+
+def _say_answer(parts: Sequence[Part], deciding: Sequence[EndLine], counts: Counts, code: Exit, versus: str) -> None:
+    from evalrepo.render.running import answer, next_step
+
+    first = not any(counts.another_subject(cell.header) for part in parts for cell in part.plan.cells)
+    click.echo(next_step(deciding, first=first, versus=versus) + "\n" + answer(deciding, code))
 
 
 def _say_landed(one: Landed) -> None:
@@ -107,10 +144,10 @@ def _say_landed(one: Landed) -> None:
     for note in one.notes:
         click.echo("\n".join(wrapped(f"note: {note}", then="  ")), err=True)
     where = f"committed {one.commit[:9]}" if one.commit else "not committed"
-    click.echo(f"\nrun {one.run}: {where}, {counted(len(one.records), 'result file')}\ntranscripts: {one.ref}")
+    click.echo(f"run {one.run}: {where}, {counted(len(one.records), 'result file')}\ntranscripts: {one.ref}")
 
 
-def say_spent(budget: Budget) -> None:
+def _say_spent(budget: Budget) -> None:
     """What a run with limits has spent, and which of them stopped it."""
     from evalrepo.render.running import spent_text
 
@@ -119,18 +156,17 @@ def say_spent(budget: Budget) -> None:
         click.echo("\n".join(spent_text(*facts, stopped=budget.stopped)))
 
 
-def _first(made: Plan, counts: Counts) -> bool:
-    return not any(counts.another_subject(cell.header) for cell in made.cells)
-
-
-def _lines(made: Plan, counts: Counts, landed: Sequence[Landed], budget: Budget | None = None) -> list[EndLine]:
+def _lines(part: Part, counts: Counts, landed: Sequence[Landed], budget: Budget) -> list[EndLine]:
     """One line a cell: pooled scores, or for fresh reps what this run's record says."""
-    records = {record.cell: record for one in landed for record in one.records.values()}
-    return [line_of(cell, counts, records.get(cell.header.cell), budget) for cell in made.cells]
+    records = {(record.cell, record.digests.subject): record for one in landed for record in one.records.values()}
+    return [
+        _end_line(cell, counts, records.get((cell.header.cell, cell.header.digests.subject)), budget)
+        for cell in part.plan.cells
+    ]
 
 
-def line_of(cell: Cell, counts: Counts, record: Record | None, budget: Budget | None = None) -> EndLine:
-    """The cell after a run: its pooled reps; of fresh reps what `record`, this run's, says. `budget`: of the run."""
+def _end_line(cell: Cell, counts: Counts, record: Record | None, budget: Budget) -> EndLine:
+    """The cell after a run: its pooled reps; of fresh reps what `record`, this run's, says."""
     from evalrepo.commands.counting import of_record
     from evalrepo.records.config import Bar
     from evalrepo.records.record import Purpose
@@ -141,7 +177,6 @@ def line_of(cell: Cell, counts: Counts, record: Record | None, budget: Budget | 
     bar = Bar(passes=cell.header.bar.passes, of=cell.header.bar.of)
     valid = found.valid if found else 0
     started = len({rep.rep for rep in record.reps}) if record else 0
-    left = min(cell.want - valid, cell.need - started) if budget is not None and budget.stopped else 0
     return EndLine(
         *cell.header.cell,
         passes=found.passes if found else 0,
@@ -150,29 +185,40 @@ def line_of(cell: Cell, counts: Counts, record: Record | None, budget: Budget | 
         needed=bar.needed(cell.want),
         errors=tuple(k for k, n in (found.errors_by_kind if found else {}).items() for _ in range(n)),
         strip=found.strip if found else "",
-        left=max(0, left),
+        left=max(0, min(cell.want - valid, cell.need - started)) if budget.stopped else 0,
     )
 
 
-def exit_of(lines: Sequence[EndLine], deciding: Sequence[EndLine]) -> Exit:
-    """By all lines whether every cell has its reps, by the deciding ones whether it is at its bar."""
-    if any(line.valid + line.left < line.want for line in lines):
+def _deciding(lines: Sequence[Sequence[EndLine]]) -> list[EndLine]:
+    """The first side's cells, and those of the others that lack reps."""
+    return [*(lines[0] if lines else ()), *(x for own in lines[1:] for x in own if x.valid < x.want)]
+
+
+def _exit(deciding: Sequence[EndLine]) -> Exit:
+    if any(line.valid + line.left < line.want for line in deciding):
         return Exit.INVALID
-    if any(line.left for line in lines):
+    if any(line.left for line in deciding):
         return Exit.INCONCLUSIVE
     return Exit.NO if any(line.passes < line.needed for line in deciding) else Exit.YES
 
 
-def _plan_data(lines: Sequence[Any], skipped: Sequence[Any]) -> dict[str, Any]:
+def _plan_data(parts: Sequence[Part], found: Estimate, jobs: int) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "to_run": 0,
-        "cells": [asdict(line) for line in lines],
-        "skipped": [asdict(one) for one in skipped],
+        "to_run": found.price.reps,
+        "estimate": {**asdict(found.price), "jobs": jobs},
+        "cells": [{**asdict(x), "at": p.at} for p, own in zip(parts, found.lines, strict=True) for x in own],
+        "skipped": _skipped(parts),
     }
 
 
-def _end_data(lines: Sequence[EndLine], landed: Sequence[Landed], skipped: Sequence[Any], code: Exit) -> dict[str, Any]:
+def _skipped(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in dict.fromkeys(one for part in parts for one in part.plan.skipped)]
+
+
+def _end_data(
+    parts: Sequence[Part], lines: Sequence[Sequence[EndLine]], landed: Sequence[Landed], budget: Budget, code: Exit
+) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "runs": [
@@ -186,8 +232,11 @@ def _end_data(lines: Sequence[EndLine], landed: Sequence[Landed], skipped: Seque
             }
             for one in landed
         ],
-        "cells": [{**asdict(line), "state": line.state} for line in lines],
-        "skipped": [asdict(one) for one in skipped],
+        "cells": [
+            {**asdict(x), "state": x.state, "at": p.at} for p, own in zip(parts, lines, strict=True) for x in own
+        ],
+        "skipped": _skipped(parts),
+        "spent": asdict(budget),
         "exit": int(code),
     }
 

@@ -6,52 +6,48 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalrepo.comparing.planning import Known, price, priced, used
+from evalrepo.comparing.planning import Known, Single, price, priced, used
 
 if TYPE_CHECKING:
     from evalrepo.comparing.pool import Cell as Name
     from evalrepo.records.planning import Price
     from evalrepo.records.row import Row
     from evalrepo.render.running import PlanLine
-    from evalrepo.running.plan import Cell
+    from evalrepo.running.plan import Cell, Plan
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The plan's lines, each with USD and seconds of one rep (None: nothing is recorded), and all reps together."""
+    """The lines of each plan, with USD and seconds of one rep (None: nothing is recorded), and all reps together."""
 
-    lines: tuple[PlanLine, ...]
+    lines: tuple[tuple[PlanLine, ...], ...]
     price: Price
 
 
-def estimate(cells: Sequence[Cell], rows_of: Callable[[Name], Sequence[Row]]) -> Estimate:
-    """Of these cells, in their order. `rows_of`: what is recorded of a cell, whatever subject it had."""
+def estimate(plans: Sequence[Plan], rows_of: Callable[[Name], Sequence[Row]]) -> Estimate:
+    """Of the plans of one run together. `rows_of`: what is recorded of a cell, whatever subject it had."""
+    cells = [cell for made in plans for cell in made.cells]
+    each = priced([known_of(cell, rows_of(cell.header.cell)) for cell in cells])
+    own = iter(each)
+    lines = tuple(tuple(_line(cell, next(own)) for cell in made.cells) for made in plans)
+    return Estimate(lines, price(each, [cell.need for cell in cells]))
+
+
+def _line(cell: Cell, one: Single) -> PlanLine:
     from evalrepo.render.running import PlanLine
 
-    each = priced([known_of(cell, rows_of(cell.header.cell)) for cell in cells])
-    lines = [
-        PlanLine(
-            *cell.header.cell,
-            have=cell.have,
-            want=cell.want,
-            run=cell.need,
-            reasons=cell.reasons,
-            usd=usd,
-            seconds=seconds,
-        )
-        for cell, (usd, seconds) in zip(cells, each, strict=True)
-    ]
-    return Estimate(tuple(lines), price(each, [cell.need for cell in cells]))
+    usd, seconds = one
+    return PlanLine(*cell.header.cell, cell.have, cell.want, cell.need, cell.reasons, usd, seconds)
 
 
 def known_of(cell: Cell, rows: Sequence[Row]) -> Known:
     """What is recorded of a planned cell's cost and time; a model-free one costs nothing."""
-    usd, seconds = used(rows)
     header = cell.header
+    usd, seconds = used(rows, free=header.model_free)
     return Known(
         *header.cell,
         want=cell.want,
         bar=(header.bar.passes, header.bar.of),
-        usd=(0.0,) if header.model_free else usd,
+        usd=usd,
         seconds=seconds,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalrepo.commands import option
 from evalrepo.commands.diff import say_findings
 from evalrepo.commands.showing import FORMATS, show_verdict
 from evalrepo.errors import GitError, UsageError
@@ -22,17 +23,14 @@ if TYPE_CHECKING:
     from evalrepo.results import Rows
     from evalrepo.world import World
 
-LAST_TAG = "last-tag"
-SHALLOW = "fetch the whole history: in CI fetch-depth: 0, here git fetch --unshallow --tags"
-
 
 @click.command("gate")
 @click.option("--baseline", metavar="REV", help="Compare with this commit; default: what the policy names (last-tag).")
 @click.option("--confirm", is_flag=True, help="Take fresh reps of suspects and failed golden cells on both commits.")
 @click.option("--budget", type=click.IntRange(min=0), metavar="N", help="Most fresh reps; default: the policy's.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Fresh reps at a time.")
-@click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep them in the run's ref.")
-@click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
+@option.jobs
+@option.no_commit
+@option.live
 @click.option("--format", "format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:
@@ -43,7 +41,8 @@ def command(world: World, /, **given: Any) -> int:
     that agent or tier. Mechanical checks are asked again of the transcripts at hand.
 
     With --confirm, fresh reps on both commits, in turns, decide about suspects and golden cells that failed, and they
-    alone; they are recorded, count for nothing else, and are used again at the same contents.
+    alone; they are recorded, count for nothing else, and are used again at the same contents. None are taken where
+    something else blocks, or makes the gate invalid.
 
     Exit 0: pass. Exit 1: block (a golden scenario with any FAIL, more cells below their bar than chance makes, a drop
     overall or in a tier, a confirmed suspect). Exit 3: inconclusive (too few reps, an unresolved suspect, a metric to
@@ -93,6 +92,7 @@ class Decision:
 
 
 def _decide(repo: Repository, baseline: str | None) -> Decision:
+    from evalrepo.commands.baseline import baseline_of
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
     from evalrepo.commands.ledger import since, today
@@ -103,12 +103,12 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     from evalrepo.results import rows
 
     candidate = place(repo, "HEAD")
-    name = _baseline(repo, baseline or candidate.config.gate.baseline, named=baseline is not None)
+    name = baseline_of(repo, baseline or candidate.config.gate.baseline, named=baseline is not None)
     base = place(repo, name, lenient=True) if name is not None else None
     trees = [p.tree for p in (base, candidate) if p is not None]
     found = rows(repo, trees)
     asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
-    known = replace(today(repo, asked.background), versions=since(repo, found, asked))
+    known = today(repo, asked.background)._replace(versions=since(repo, found, asked))
     cells = compared(found, asked)
     verdict = gate(
         asked.before,
@@ -124,15 +124,16 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
 
 
 def _confirm(repo: Repository, decision: Decision, options: Options) -> int:
-    """Fresh reps of what is open; how many attempts were made. An invalid gate is not worth any."""
+    """Fresh reps of what is open; how many attempts were made. None where they could not change the answer."""
     from evalrepo.commands.confirming import Sides, confirm
     from evalrepo.commands.measuring import Means, recovered
     from evalrepo.commands.signals import signals
+    from evalrepo.comparing.confirm_plan import settled
     from evalrepo.running import preflight
 
     base, candidate = decision.base, decision.candidate
-    if base is None or decision.verdict.answer == "invalid":
-        why = "there is no baseline" if base is None else "the gate is invalid, which fresh reps cannot change"
+    why = settled(decision.verdict) if base is not None else "there is no baseline"
+    if base is None or why:
         click.echo(f"nothing is confirmed: {why}", err=True)
         return 0
     policy = (base if base.has_config else candidate).config.gate.confirm
@@ -159,35 +160,6 @@ def _question(base: Place | None, candidate: Place) -> Question:
     policy = _policy(base, candidate, judge)
     known = background(base, candidate)
     return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
-
-
-def _baseline(repo: Repository, spec: str, *, named: bool) -> str | None:
-    """The revision to compare with, a strict ancestor of HEAD; None for the first release."""
-    if spec == LAST_TAG and not named:
-        return _last_tag(repo)
-    base, head = repo.resolve(spec), repo.resolve("HEAD")
-    if base == head or not repo.is_ancestor(base, head):
-        raise UsageError(
-            f"the baseline {spec} is not a strict ancestor of HEAD",
-            hint="name an earlier commit of this history: evalrepo gate --baseline REV",
-        )
-    return spec
-
-
-def _last_tag(repo: Repository) -> str | None:
-    """The nearest tag behind HEAD; tags of HEAD itself do not count."""
-    own = repo.git("tag", "--points-at", "HEAD").decode("utf-8", "surrogateescape").split("\n")
-    excluded = [f"--exclude={_literal(tag)}" for tag in own if tag]
-    code, out, _ = repo.git.code("describe", "--tags", "--abbrev=0", *excluded, "HEAD")
-    if code == 0:
-        return out.decode("utf-8", "surrogateescape").removesuffix("\n")
-    if repo.shallow:
-        raise GitError("no earlier tag is at hand in this shallow clone", hint=SHALLOW)
-    return None
-
-
-def _literal(tag: str) -> str:
-    return "".join(f"\\{c}" if c in "*?[\\" else c for c in tag)
 
 
 def _grids(base: Place | None, candidate: Place, judge: Place) -> tuple[Grid, Grid]:

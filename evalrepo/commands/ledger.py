@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalrepo.records.inference import Background
@@ -42,7 +41,7 @@ def today(repo: Repository, held: Background) -> Background:
     """With waivers as they count today."""
     from evalrepo.comparing.waivers import on
 
-    return replace(held, waivers=on(repo.world.timestamp()[:10], held.waivers)) if held.waivers else held
+    return held._replace(waivers=on(repo.world.timestamp()[:10], held.waivers)) if held.waivers else held
 
 
 def since(repo: Repository, rows: Rows, asked: Question) -> int | None:

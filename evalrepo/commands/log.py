@@ -64,6 +64,8 @@ def command(
         raise UsageError("an ID and --suite do not go together", hint="say one of them")
     else:
         _follow(repo, scenario, agent, tier, format)
+    if repo.shallow:
+        click.echo("note: the clone is shallow, so the history ends early: git fetch --unshallow --tags", err=True)
     return Exit.YES
 
 

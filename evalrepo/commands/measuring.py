@@ -61,20 +61,26 @@ def _what_became(done: Recovered) -> str:
     return f"its {recorded} recorded, {done.interrupted} ERROR(interrupted)"
 
 
-def measured(here: Session, wanted: Sequence[Wanted], means: Means, cancel: threading.Event) -> list[Landed]:
-    """Bring every content to its plan, their reps in turns. `here`: the work tree, whose files must be sound.
+def measured(
+    here: Session, wanted: Sequence[Wanted], means: Means, cancel: threading.Event, *, sound: bool = False
+) -> list[Landed]:
+    """Bring every content to its plan, their reps in turns. `here`: the work tree, whose files must be sound; `sound`:
+    this process has seen that they are, and said what there is to say before the first rep.
 
     Raises what the preflight refuses, and Interrupted after Ctrl-C with what was kept.
     """
     from evalrepo.commands.limits import say_limits, untested
     from evalrepo.commands.progress import shown
+    from evalrepo.running import preflight
     from evalrepo.running.rounds import How, Side, measure_sides
     from evalrepo.running.session import bench, snapshot
 
     plans = [want.replan() for want in wanted]
-    _sound(here, plans, means)
-    untested(here, plans)
-    say_limits(here, plans, means.budget)
+    preflight.consent(_paid(here, plans), live=consented(here.world, means))
+    if not sound:
+        _sound(here)
+        untested(here, plans)
+        say_limits(here, plans, means.budget)
     jobs = jobs_for(plans, means)
     with contextlib.ExitStack() as benches:
         sides = []
@@ -87,7 +93,10 @@ def measured(here: Session, wanted: Sequence[Wanted], means: Means, cancel: thre
             landed = measure_sides(sides, How(jobs, means.commit, budget=means.budget), show, cancel)
     if cancel.is_set():
         kept = sum(len(record.reps) for one in landed for record in one.records.values())
-        raise Interrupted(f"interrupted; {kept} reps are kept", hint="the same command goes on where it stopped")
+        raise Interrupted(
+            f"interrupted; {'one rep is' if kept == 1 else f'{kept} reps are'} kept",
+            hint="the same command goes on where it stopped",
+        )
     return landed
 
 
@@ -109,11 +118,10 @@ def announce(session: Session, means: Means) -> None:
         click.echo("\n".join(wrapped(f"isolation: {found.level} ({found.why})", then="  ")), err=True)
 
 
-def _sound(here: Session, plans: Sequence[Plan], means: Means) -> None:
+def _sound(here: Session) -> None:
     from evalrepo.linting import lint
     from evalrepo.running import preflight
 
-    preflight.consent(_paid(here, plans), live=consented(here.world, means))
     preflight.nothing_frozen_touched(here.repo, here.tree)
     wrong = [f for f in lint(here.tree, here.repo, here.loaded) if not f.warning]
     if wrong:

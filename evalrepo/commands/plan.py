@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalrepo.commands import option
 from evalrepo.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -26,14 +27,16 @@ REPS = (3, 5, 8)
 @click.command("plan")
 @click.argument("suite", required=False)
 @click.option("--reps", multiple=True, type=click.IntRange(min=1, max=100), help="Reps to look at; default 3, 5, 8.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Reps at a time; default from cores and memory.")
-@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@option.jobs
+@option.text_or_json
 @click.pass_obj
 def command(world: World, *, suite: str | None, reps: tuple[int, ...], jobs: int | None, format: str) -> int:  # noqa: A002
     """Say what so many reps of a suite (default: of every scenario) could show, what they cost, and where they lack.
 
-    From what is recorded: pass rates, and medians of cost and time. Runs nothing; exit 0 when it can tell.
+    From what is recorded: pass rates, and medians of cost and time. Both sides of the comparison with the gate's
+    baseline are priced. Runs nothing; exit 0 when it can tell.
     """
+    from evalrepo.commands.baseline import next_baseline
     from evalrepo.commands.showing import coloured
     from evalrepo.commands.sides import place
     from evalrepo.commands.status import WORKTREE, grid_of
@@ -46,8 +49,11 @@ def command(world: World, *, suite: str | None, reps: tuple[int, ...], jobs: int
     if not grid:
         raise UsageError("there is no cell to plan for", hint="evalrepo list says what there is")
     gate = here.config.gate
-    asked = Question(tuple(sorted(set(reps))) or REPS, gate.alpha, gate.margin, jobs or _jobs(grid), suite or "")
-    found = outlook(_known(repo, here, grid), asked)
+    base = next_baseline(repo, here)
+    name = base.name if base is not None else ""
+    reps, jobs = tuple(sorted(set(reps))) or REPS, jobs or _jobs(here, grid)
+    asked = Question(reps, gate.alpha, gate.margin, jobs, suite or "", name)
+    found = outlook(_known(repo, here, base, grid), asked)
     if format == "json":
         from evalrepo.render.json import to_json
 
@@ -59,34 +65,42 @@ def command(world: World, *, suite: str | None, reps: tuple[int, ...], jobs: int
     return Exit.YES
 
 
-def _jobs(grid: Grid) -> int:
+def _jobs(here: Place, grid: Grid) -> int:
     from evalrepo.comparing.grid import model_free
+    from evalrepo.registry import module
     from evalrepo.running.jobs import default_jobs
 
-    return default_jobs(model_free=all(model_free(agent, tier) for _, agent, tier in grid))
+    agents = {agent: here.config.agents[agent] for _, agent, _ in grid}
+    need = max(module(name, settings).traits(settings).memory for name, settings in agents.items())
+    return default_jobs(model_free=all(model_free(agent, tier) for _, agent, tier in grid), need=need)
 
 
-def _known(repo: Repository, here: Place, grid: Grid) -> list[Known]:
+def _known(repo: Repository, here: Place, base: Place | None, grid: Grid) -> list[Known]:
     from evalrepo.commands.finding_records import at_hand
 
     held = at_hand(repo).select(dict.fromkeys(grid))
-    return [_of_cell(here, cell, asked, held[cell]) for cell, asked in grid.items()]
+    return [_of_cell(here, base, cell, asked, held[cell]) for cell, asked in grid.items()]
 
 
-def _of_cell(here: Place, cell: Cell, asked: GridPlace, rows: Sequence[Row]) -> Known:
+def _of_cell(here: Place, base: Place | None, cell: Cell, asked: GridPlace, rows: Sequence[Row]) -> Known:
     from evalrepo.commands.releases import counts_of
-    from evalrepo.commands.sides import identity_of
+    from evalrepo.commands.sides import identity_of, subject_of
+    from evalrepo.comparing.grid import model_free
     from evalrepo.comparing.planning import Known, used
 
     today = identity_of(here, cell)
     others = [r for r in rows if r.subject != today.subject and (r.stimulus, r.instrument) == today.key()[1:]]
-    usd, seconds = used(rows)
+    there = subject_of(base, here.scenarios[cell[0]].subject) if base is not None else None
+    at_base = (counts_of(here, cell, rows, there) or (0, 0)) if there not in (None, today.subject) else None
+    newest = counts_of(here, cell, rows, others[-1].subject) if others else None
+    usd, seconds = used(rows, free=model_free(*cell[1:]))
     return Known(
         *cell,
         want=asked.reps,
         bar=asked.bar,
         here=counts_of(here, cell, rows, today.subject) or (0, 0),
-        before=(counts_of(here, cell, rows, others[-1].subject) if others else None) or (0, 0),
+        before=at_base if at_base and at_base[1] else newest or (0, 0),
         usd=usd,
         seconds=seconds,
+        base=at_base[1] if at_base is not None else None,
     )

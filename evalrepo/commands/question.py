@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
 
-VERSION = 3
+VERSION = 4
 """Of what is remembered and of how it is worked out."""
 
 Parts = Mapping[str, Mapping[str, str]]
@@ -74,12 +74,11 @@ def content(tree: Tree) -> str:
 
 
 def _dump(made: Question) -> str:
-    data = {
-        "sides": [asdict(made.before), asdict(made.after)],
-        "policy": asdict(made.policy),
-        "background": asdict(made.background),
-    }
-    return json.dumps({**data, "cells": [asdict(cell) for cell in made.cells]})
+    from evalrepo.render.json import plain
+
+    sides = (made.before, made.after)
+    data = {"sides": sides, "policy": made.policy, "background": made.background, "cells": made.cells}
+    return json.dumps(plain(data))
 
 
 def _read(cache: Any, key: str) -> Question | None:
@@ -88,7 +87,7 @@ def _read(cache: Any, key: str) -> Question | None:
         return None
     try:
         data = json.loads(body)
-        before, after = (Side(**{**side, "roots": tuple(side["roots"])}) for side in data["sides"])
+        before, after = (Side(**side) for side in data["sides"])
         policy = data["policy"]
         for name in ("suites", "golden"):
             policy[name] = tuple(policy[name])

@@ -103,12 +103,11 @@ def _tags(repo: Repository) -> list[str]:
 
 def counts_of(here: Place, cell: Cell, rows: Sequence[Row], subject: str | None) -> Counts | None:
     """Passes and valid reps of a cell by a subject and today's other digests, of the newest CLI and model."""
-    from dataclasses import replace
 
     from evalrepo.commands.sides import identity_of
     from evalrepo.comparing.pool import pool
 
-    groups = pool(rows, replace(identity_of(here, cell), subject=subject)).groups if subject else ()
+    groups = pool(rows, identity_of(here, cell)._replace(subject=subject)).groups if subject else ()
     if not groups or not groups[0].valid:
         return None
     return sum(r.last.verdict == "PASS" for r in groups[0].reps), groups[0].valid

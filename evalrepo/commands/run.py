@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalrepo.commands.ending import nothing_chosen, show_end, show_nothing, show_plan
+from evalrepo.commands import option
+from evalrepo.commands.ending import Part, nothing_chosen, show_end, show_nothing, show_plan
 from evalrepo.commands.signals import signals
 from evalrepo.errors import UsageError
 
@@ -68,13 +69,13 @@ class Options:
 @click.option("--fresh", type=click.IntRange(min=1), metavar="N", help="Run so many new reps, shown and never counted.")
 @click.option("--at", metavar="REV", help="Measure the subject of REV, with today's scenarios.")
 @click.option("--against", metavar="REV", help="Measure the subject of REV too, its reps and those here in turns.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Reps at a time; default from cores and memory.")
+@option.jobs
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Stop when it is spent.")
 @click.option("--max-reps", type=click.IntRange(min=1), metavar="N", help="Start at most N reps, retries included.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, why and at what cost, and run nothing.")
-@click.option("--no-commit", "commit", is_flag=True, flag_value=False, default=True, help="Keep it in the run's ref.")
-@click.option("--live", is_flag=True, help="Yes to agents that cost money; EVALREPO_LIVE=1 says the same.")
-@click.option("--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@option.no_commit
+@option.live
+@option.text_or_json
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:
     """Measure scenarios (ids, aliases, globs; default: all) and commit the results.
@@ -108,7 +109,7 @@ def _run(world: World, options: Options, cancel: threading.Event) -> int:
     repo = Repository.open(world)
     change = since(repo, options.since) if options.since else None
     if change is not None and change.nothing and (options.dry_run or not has_dead_runs(repo)):
-        return nothing_chosen(UNTOUCHED, options.format, dry_run=options.dry_run)
+        return nothing_chosen(UNTOUCHED, options.format, options.means, dry_run=options.dry_run)
     return _select(repo, options, change, cancel)
 
 
@@ -130,7 +131,7 @@ def _select(repo: Repository, options: Options, change: Change | None, cancel: t
     counts = Counts(repo, tree)
     if not asked.scenarios:
         why = UNTOUCHED if options.since else "nothing to do: no scenarios; evalrepo new ID writes one"
-        return nothing_chosen(why, options.format, dry_run=options.dry_run)
+        return nothing_chosen(why, options.format, options.means, dry_run=options.dry_run)
     return _measure(session, counts, asked, options, cancel)
 
 
@@ -163,7 +164,7 @@ def _scenarios(loaded: Loaded, options: Options) -> Mapping[str, tuple[str, ...]
 
 
 def _measure(session: Session, counts: Counts, asked: Asked, options: Options, cancel: threading.Event) -> int:
-    from evalrepo.commands.measuring import Wanted, announce, jobs_for, measured
+    from evalrepo.commands.measuring import Wanted, announce, measured
     from evalrepo.running.plan import plan
     from evalrepo.running.session import ground
 
@@ -179,9 +180,9 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
 
     made = replan()
     if options.dry_run:
-        return show_plan(made, counts, jobs_for([made], means), options.format)
+        return show_plan([Part(made)], counts, means)
     if not made.reps:
-        return show_nothing(made, counts, options.format)
+        return show_nothing([Part(made)], counts, means)
     announce(session, means)
     landed = measured(session, [Wanted(session, replan)], means, cancel)
-    return show_end(made, counts.again(), landed, means)
+    return show_end([Part(made)], counts.again(), landed, means)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
-from evalrepo.errors import Exit, UsageError
+from evalrepo.errors import UsageError
 
 if TYPE_CHECKING:
     from evalrepo.commands.counting import Counts
+    from evalrepo.commands.ending import Part
     from evalrepo.commands.measuring import Means, Wanted
-    from evalrepo.render.running import PlanLine
-    from evalrepo.running.keep import Landed
     from evalrepo.running.plan import Asked, Plan
     from evalrepo.running.session import Session
 
@@ -30,39 +28,35 @@ class Revisions:
     dry_run: bool = False
 
 
-@dataclass(frozen=True)
-class Side:
-    """A content with its plan."""
-
-    session: Session
-    plan: Plan
-
-    @property
-    def heading(self) -> str:
-        """Whose subject it is."""
-        from evalrepo.render.safe import safe
-
-        at = self.session.at
-        return f"the subject of {safe(self.session.at_name)} ({at[:9]}):" if at else "the subject here:"
-
-
 def measure_sides(
     here: Session, counts: Counts, asked: Asked, revisions: Revisions, means: Means, cancel: threading.Event
 ) -> int:
     """Bring the cells of every side to their reps; the exit code of `run`."""
+    from evalrepo.commands.ending import show_end, show_nothing, show_plan
     from evalrepo.commands.measuring import announce, measured
 
     wanted = sides_of(here, counts, asked, revisions)
-    sides = [Side(want.session, want.replan()) for want in wanted]
-    for side in sides:
-        _has_cells(side)
-    if revisions.dry_run or not any(side.plan.reps for side in sides):
-        _show_plan(sides, counts, means, dry_run=revisions.dry_run)
-        return Exit.YES if revisions.dry_run else _stands(sides, counts)
-    _same(sides)
+    parts = _once([_part(want.session, want.replan()) for want in wanted])
+    if revisions.dry_run:
+        return show_plan(parts, counts, means)
+    versus = revisions.against or revisions.at or ""
+    if not any(part.plan.reps for part in parts):
+        return show_nothing(parts, counts, means, versus)
     announce(here, means)
     landed = measured(here, wanted, means, cancel)
-    return _show_end(sides, counts.again(), landed, means)
+    return show_end(parts, counts.again(), landed, means, versus)
+
+
+def _part(session: Session, made: Plan) -> Part:
+    """UsageError when the revision has the subject of none of the cells."""
+    from evalrepo.commands.ending import Part
+    from evalrepo.render.safe import safe
+
+    if session.at and not made.cells and made.skipped:
+        first = made.skipped[0]
+        raise UsageError(f"{first.scenario}: {first.why}", hint="name a commit that has it, or other scenarios")
+    where = f"the subject of {safe(session.at_name)} ({session.at[:9]}):" if session.at else "the subject here:"
+    return Part(made, session.at, where)
 
 
 def sides_of(here: Session, counts: Counts, asked: Asked, revisions: Revisions) -> list[Wanted]:
@@ -85,109 +79,18 @@ def sides_of(here: Session, counts: Counts, asked: Asked, revisions: Revisions) 
     return wanted
 
 
-def _has_cells(side: Side) -> None:
-    """UsageError when the revision has the subject of none of the cells."""
-    if side.session.at and not side.plan.cells and side.plan.skipped:
-        first = side.plan.skipped[0]
-        raise UsageError(f"{first.scenario}: {first.why}", hint="name a commit that has it, or other scenarios")
+def _once(parts: Sequence[Part]) -> Sequence[Part]:
+    """What both sides have alike is the first's, and said; a second side that has nothing else is none."""
+    from evalrepo.running.plan import Plan
 
-
-def _same(sides: Sequence[Side]) -> None:
-    """Say of which scenarios only one side is measured, since both are one content."""
-    if len(sides) < 2:
-        return
-    first = {(c.header.cell, c.header.digests.subject) for c in sides[0].plan.cells}
-    alike = [c.header.scenario for c in sides[1].plan.cells if (c.header.cell, c.header.digests.subject) in first]
+    first, *others = parts
+    mine = {(c.header.cell, c.header.digests.subject) for c in first.plan.cells}
+    out, alike = [first], []
+    for part in others:
+        kept = tuple(c for c in part.plan.cells if (c.header.cell, c.header.digests.subject) not in mine)
+        alike += [c.header.scenario for c in part.plan.cells if c not in kept]
+        if kept:
+            out.append(replace(part, plan=Plan(kept, part.plan.skipped)))
     if alike:
         click.echo(f"note: the same subject on both sides, measured once: {', '.join(dict.fromkeys(alike))}", err=True)
-
-
-def _show_plan(sides: Sequence[Side], counts: Counts, means: Means, *, dry_run: bool) -> None:
-    from evalrepo.commands.estimating import estimate
-    from evalrepo.commands.measuring import jobs_for
-    from evalrepo.render.planning import estimate_text
-
-    found = estimate([cell for side in sides for cell in side.plan.cells], counts.rows)
-    jobs = jobs_for([side.plan for side in sides], means)
-    each = iter(found.lines)
-    lines = [[next(each) for _ in side.plan.cells] for side in sides]
-    reps = sum(side.plan.reps for side in sides)
-    skipped = list(dict.fromkeys(s for side in sides for s in side.plan.skipped))
-    if means.format == "json":
-        cells = [{**asdict(x), "at": side.session.at} for side, own in zip(sides, lines, strict=True) for x in own]
-        price = {**asdict(found.price), "jobs": jobs}
-        _json({"to_run": reps, "estimate": price, "cells": cells, "skipped": [asdict(s) for s in skipped]})
-        return
-    if dry_run:
-        _show_lines(sides, lines)
-    for one in skipped:
-        click.echo(f"skipped: {one.scenario} · {one.agent}/{one.tier}: {one.why}")
-    if reps:
-        click.echo("\n" + "\n".join(estimate_text(found.price, jobs)))
-        click.echo(f"{reps} reps would run; leave out --dry-run to run them")
-    else:
-        click.echo("nothing to do: every cell holds its reps; --reps N asks for more, evalrepo diff compares")
-
-
-def _stands(sides: Sequence[Side], counts: Counts) -> Exit:
-    """The exit code where nothing is to be run."""
-    from evalrepo.commands.ending import exit_of, line_of
-
-    lines = [[line_of(cell, counts, None) for cell in side.plan.cells] for side in sides]
-    return exit_of([line for own in lines for line in own], lines[0])
-
-
-def _show_lines(sides: Sequence[Side], lines: Sequence[Sequence[PlanLine]]) -> None:
-    from evalrepo.render.running import plan_table, reasons_text
-
-    for side, own in zip(sides, lines, strict=True):
-        click.echo(f"{side.heading}\n{plan_table(own)}\n")
-    click.echo(reasons_text([line for own in lines for line in own]))
-
-
-def _show_end(sides: Sequence[Side], counts: Counts, landed: Sequence[Landed], means: Means) -> int:
-    """Tables, runs, the next step; the exit code: bars of a side that is measured against decide nothing."""
-    from evalrepo.commands.ending import exit_of, line_of, say_spent
-    from evalrepo.render.running import end_table
-
-    records = {(r.cell, r.digests.subject): r for one in landed for r in one.records.values()}
-    lines = [
-        [
-            line_of(cell, counts, records.get((cell.header.cell, cell.header.digests.subject)), means.budget)
-            for cell in side.plan.cells
-        ]
-        for side in sides
-    ]
-    code = exit_of([line for own in lines for line in own], lines[0])
-    if means.format == "json":
-        cells = [(side, line) for side, own in zip(sides, lines, strict=True) for line in own]
-        data = [{**asdict(line), "state": line.state, "at": side.session.at} for side, line in cells]
-        spent = asdict(means.budget)
-        _json({"runs": [_run(one) for one in landed], "cells": data, "spent": spent, "exit": int(code)})
-        return code
-    for side, own in zip(sides, lines, strict=True):
-        click.echo(f"{side.heading}\n{end_table(own)}\n")
-    for one in landed:
-        _show_landed(one)
-    say_spent(means.budget)
-    rev = sides[-1].session.at_name
-    click.echo(
-        f"evalrepo diff {rev} compares" if len(sides) > 1 else f"evalrepo diff {rev} compares it with what is here"
-    )
-    return code
-
-
-def _show_landed(one: Landed) -> None:
-    for note in one.notes:
-        click.echo(f"note: {note}", err=True)
-    where = f"committed {one.commit[:9]}" if one.commit else "not committed"
-    files = "1 result file" if len(one.records) == 1 else f"{len(one.records)} result files"
-    click.echo(f"run {one.run}: {where}, {files}\ntranscripts: {one.ref}")
-
-
-def _run(one: Landed) -> dict[str, Any]:
-    return {"run": one.run, "commit": one.commit, "ref": one.ref, "files": sorted(one.records)}
-
-
-def _json(data: Any) -> None:
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    return out

@@ -90,12 +90,10 @@ class Place:
 
     def side(self) -> Side:
         """The side as the verdict names it."""
-        from evalrepo.records.globs import base
         from evalrepo.repository.digests import subject_part
 
         subjects = {n: subject_part(self.tree, n, s)[0][:8] for n, s in self.config.subjects.items()}
-        roots = dict.fromkeys(base(p) or "." for s in self.config.subjects.values() for p in s.paths)
-        return Side(self.name, self.tree.commit or "", subjects, tuple(roots))
+        return Side(self.name, self.tree.commit or "", subjects)
 
 
 def place(repo: Repository, rev: str, *, lenient: bool = False) -> Place:

@@ -86,10 +86,13 @@ class Records:
         return len(group.reps) - group.valid if group is not None else 0
 
 
-def more(here: Session, cell: Cell, commit: str, reps: int, means: Means, cancel: threading.Event) -> int:
+def more(
+    here: Session, cell: Cell, commit: str, reps: int, means: Means, cancel: threading.Event, *, sound: bool
+) -> int:
     """Bring a commit's subject up to `reps` valid reps, of purpose bisect; the attempts that were made.
 
-    `here` is the session of the work tree, whose scenario, checks and agent measure the commit.
+    `here` is the session of the work tree, whose scenario, checks and agent measure the commit; `sound`: an earlier
+    step has seen that its files are.
     """
     from evalrepo.commands.counting import Counts
     from evalrepo.commands.measuring import Wanted, measured
@@ -102,5 +105,5 @@ def more(here: Session, cell: Cell, commit: str, reps: int, means: Means, cancel
     asked = Asked({cell[0]: ("bisect",)}, agents=(cell[1],), tiers=(cell[2],), reps=reps)
     counts = Counts(here.repo, here.tree)
     wanted = Wanted(session, lambda: plan(ground(session, counts.again().valid), asked))
-    landed = measured(here, [wanted], means, cancel)
+    landed = measured(here, [wanted], means, cancel, sound=sound)
     return sum(len(record.reps) for one in landed for record in one.records.values())

@@ -11,28 +11,36 @@ MOST = 6
 """Scenarios that one command names; the next diff or gate names the others."""
 
 
-def measure(cells: Sequence[CellResult], *, reps: int | None = None) -> str:
-    """`evalrepo run` for these cells."""
+HERE = ("HEAD", "WORKTREE")
+"""Candidates that `run` measures without being told."""
+
+
+def measure(cells: Sequence[CellResult], after: Side) -> str:
+    """`evalrepo run` for these cells at the candidate, up to the reps that decide."""
+    at = () if after.name in HERE else ("--at", _named(after))
+    return shlex.join([*_run(cells), *at])
+
+
+def measure_base(cells: Sequence[CellResult], before: Side, after: Side) -> str:
+    """The same for the base's subject under the candidate's everything else; what the candidate lacks runs in turns."""
+    if not before.commit or before.subjects == after.subjects:
+        return measure(cells, before if before.name == "WORKTREE" else after)
+    at = () if after.name in HERE else ("--at", _named(after))
+    return shlex.join([*_run(cells), *at, "--against", _named(before)])
+
+
+def _run(cells: Sequence[CellResult]) -> list[str]:
     scenarios = list(dict.fromkeys(c.scenario for c in cells))
     words = ["evalrepo", "run", *scenarios[:MOST]]
     for option, chosen in (("--agent", {c.agent for c in cells}), ("--tier", {c.tier for c in cells})):
         for name in sorted(chosen):
             words += [option, name]
-    if reps is not None:
-        words += ["--reps", str(reps)]
-    return shlex.join(words)
+    return [*words, "--reps", str(max(c.reps for c in cells))]
 
 
-def measure_base(cells: Sequence[CellResult], before: Side, after: Side, *, reps: int | None = None) -> str:
-    """The same for the base's subject under the candidate's everything else, in a linked work tree.
-
-    Results are found by content in the run refs, which linked work trees share. `git restore` also removes what the
-    base's subject does not have.
-    """
-    there = ["git", "worktree", "add", "--detach", "../at-base", after.commit[:12] or "HEAD"]
-    base = before.commit[:12] or before.name
-    back = ["git", "restore", f"--source={base}", "--staged", "--worktree", "--", *after.roots]
-    return f"{shlex.join(there)} && cd ../at-base && {shlex.join(back)} && {measure(cells, reps=reps)} --no-commit"
+def _named(side: Side) -> str:
+    """As the person named it, or a short commit id."""
+    return side.commit[:12] if side.name == side.commit else side.name
 
 
 def look_at(cell: CellResult) -> str:

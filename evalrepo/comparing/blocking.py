@@ -94,7 +94,8 @@ def confirmed_text(found: Confirmation) -> str:
     (a, n_a), (b, n_b) = found.before, found.after
     by = f"Fisher p {small(found.p)} after Holm" if found.p is not None else "sequential test"
     said = {"confirmed": "the fall is confirmed", "cleared": "the fall is not confirmed", "open": "not yet decided"}
-    return f"{found.cell}: fresh reps {a}/{n_a} at the base, {b}/{n_b} here ({by}): {said[found.outcome]}"
+    base = f"{a}/{n_a} at the base, " if n_a else ""
+    return f"{found.cell}: fresh reps {base}{b}/{n_b} here ({by}): {said[found.outcome]}"
 
 
 def _metrics(bare: Verdict) -> list[Reason]:

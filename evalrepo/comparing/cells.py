@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalrepo.comparing.lacking import Differences, Explain, Known, best, split, unmeasured, unmeasured_base
 from evalrepo.comparing.pool import Cell, Group, Identity, Pool, pool, score
@@ -13,8 +12,7 @@ from evalrepo.records.row import Row
 from evalrepo.records.verdict import CellResult, Excluded, Label, Moved, Score, bar_needed
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """A cell of the grid. `reps`: N of the first N valid reps; `bar`: passes, of.
 
     `before` and `after` are what a side must have been measured with; None where the side has no such subject, or the
@@ -106,10 +104,10 @@ def recounted(cell: CellResult) -> CellResult:
     if not cell.comparable or cell.before is None or cell.after is None or not cell.after.attempts_lost:
         return cell
     passes, valid = cell.after.worst
-    after = replace(cell.after, passes=passes, valid=valid, errors=0, retries=0)
+    after = cell.after._replace(passes=passes, valid=valid, errors=0, retries=0)
     worse = p_worse(cell.before.counts, after.counts)
     label = _label(cell.before, after, worse)
-    return replace(cell, after=after, label=label, p_worse=worse, needed=bar_needed(cell.bar, valid))
+    return cell._replace(after=after, label=label, p_worse=worse, needed=bar_needed(cell.bar, valid))
 
 
 def _label(before: Score, after: Score, worse: float) -> Label:
@@ -136,7 +134,8 @@ def _uncomparable(planned: Planned, pools: tuple[Pool | None, Pool | None], name
     before, after = pools
     old, new = best(before, planned.reps), best(after, planned.reps)
     label, why = _lacking(planned, Known(before, old), Known(after, new), named)
-    lacking = [name for name, s in (("before", old), ("after", new)) if s is None or not s.valid]
+    asked = (("after", new),) if planned.new or before is None else (("before", old), ("after", new))
+    lacking = [name for name, s in asked if s is None or not s.valid]
     side: Literal["", "before", "after", "both"] = "both" if len(lacking) == 2 else ""
     if len(lacking) == 1:
         side = "before" if lacking == ["before"] else "after"

@@ -10,7 +10,7 @@ from evalrepo.comparing.confirming import GOLDEN_REPS, golden_failed
 from evalrepo.comparing.pool import Group, Pool, score
 from evalrepo.comparing.statistics import sprt
 from evalrepo.records.inference import Fresh
-from evalrepo.records.verdict import CellResult, Label
+from evalrepo.records.verdict import CellResult, Label, Verdict
 
 CAP = 20
 """Most reps of a sequential plan; then the cell stays open (statistics 2.11)."""
@@ -79,30 +79,39 @@ def _strip(group: Group | None, reps: int) -> str:
     return score(group, reps).strip.replace("E", "") if group is not None else ""
 
 
-def needs(cells: Sequence[CellResult], fresh: Sequence[Fresh]) -> list[Need]:
+def settled(verdict: Verdict) -> str:
+    """Why fresh reps cannot change a gate's answer, "" when they can: they lift a golden FAIL, and no other block."""
+    if verdict.answer == "invalid":
+        return "the gate is invalid, which fresh reps cannot change"
+    fixed = [r.text for r in verdict.reasons if r.kind == "block" and r.code != "golden"]
+    return f"the gate blocks whatever fresh reps say: {fixed[0]}" if fixed else ""
+
+
+def needs(cells: Sequence[CellResult], fresh: Sequence[Fresh], alpha: float) -> list[Need]:
     """What is lacking of the plans of open cells, in their order; cells whose fresh reps are there need nothing."""
     held = {f.cell: f for f in fresh}
-    found = (_need(cell, held[cell.name]) for cell in cells if cell.name in held)
+    each = alpha / max(1, sum(c.label is Label.SUSPECT for c in cells))
+    found = (_need(cell, held[cell.name], each) for cell in cells if cell.name in held)
     return [need for need in found if need.lacking]
 
 
-def _need(cell: CellResult, fresh: Fresh) -> Need:
+def _need(cell: CellResult, fresh: Fresh, alpha: float) -> Need:
     have = fresh.after[1]
     if fresh.plan == "sprt":
-        more = batch(fresh.strip)
+        more = batch(fresh.strip, alpha)
         return Need(cell, "sprt", 0, have + more, more, CAP - have if more else 0)
     both = cell.label is Label.SUSPECT
     lacking = max(0, fresh.planned - have) + (max(0, fresh.planned - fresh.before[1]) if both else 0)
     return Need(cell, "fixed", fresh.planned if both else 0, fresh.planned, lacking, lacking)
 
 
-def batch(strip: str) -> int:
+def batch(strip: str, alpha: float) -> int:
     """How many reps a sequential plan can take next without passing a boundary unseen: 0 when it is decided."""
-    if sprt([letter == "P" for letter in strip]).state != "open":
+    if sprt([letter == "P" for letter in strip], alpha=alpha).state != "open":
         return 0
     most = CAP - len(strip)
     for more in range(1, most + 1):
-        ends = (sprt([letter == "P" for letter in strip + kind * more]).state for kind in "PF")
+        ends = (sprt([letter == "P" for letter in strip + kind * more], alpha=alpha).state for kind in "PF")
         if any(state != "open" for state in ends):
             return more
     return most

@@ -24,14 +24,16 @@ def confirmations(cells: Sequence[CellResult], fresh: Sequence[Fresh], alpha: fl
     """One for every suspect and every failed golden cell that has fresh reps; fresh reps of other cells say nothing.
 
     A suspect by a fixed plan is confirmed when Fisher's test of the fresh reps alone, with Holm over all suspects, is
-    at most alpha, and cleared when the planned reps are there and it is not. By a sequential plan the boundary decides.
+    at most alpha, and cleared when the planned reps are there and it is not. By a sequential plan the boundary decides,
+    at alpha over the number of suspects (Bonferroni).
     """
     suspects = [c.name for c in cells if c.label is Label.SUSPECT]
     held = {f.cell: f for f in fresh}
     fixed = [held[name] for name in suspects if name in held and held[name].plan == "fixed"]
     ps = confirm([(f.before, f.after) for f in fixed], len(suspects))
     out = [_of(f, "suspect", _fixed(f, p, alpha), p) for f, p in zip(fixed, ps, strict=True)]
-    out += [_of(f, "suspect", _sequential(f), None) for n in suspects if (f := held.get(n)) and f.plan == "sprt"]
+    walked = [f for n in suspects if (f := held.get(n)) and f.plan == "sprt"]
+    out += [_of(f, "suspect", _sequential(f, alpha / len(suspects)), None) for f in walked]
     out += [_of(f, "golden", _golden(f), None) for c in cells if golden_failed(c) and (f := held.get(c.name))]
     return tuple(sorted(out, key=lambda c: (c.cell, c.of)))
 
@@ -47,9 +49,9 @@ def _fixed(fresh: Fresh, p: float, alpha: float) -> Outcome:
     return "confirmed" if p <= alpha else "cleared"
 
 
-def _sequential(fresh: Fresh) -> Outcome:
+def _sequential(fresh: Fresh, alpha: float) -> Outcome:
     outcomes: dict[str, Outcome] = {"drop": "confirmed", "same": "cleared", "open": "open"}
-    return outcomes[sprt([letter == "P" for letter in fresh.strip]).state]
+    return outcomes[sprt([letter == "P" for letter in fresh.strip], alpha=alpha).state]
 
 
 def _golden(fresh: Fresh) -> Outcome:

@@ -130,6 +130,6 @@ def _unmeasured(bare: Verdict, kind: str, cells: list[CellResult]) -> Reason:
     where = {"after": f" at {bare.after.name}", "before": f" at {bare.before.name}"}.get(first.missing_side, "")
     why = f" ({first.why})" if len(cells) == 1 and first.why else ""
     text = f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}{where}: {names(cells)}{why}"
-    at_base = first.missing_side in ("before", "")
-    command = measure_base(cells, bare.before, bare.after) if at_base else measure(cells)
+    here = first.missing_side == "after"
+    command = measure(cells, bare.after) if here else measure_base(cells, bare.before, bare.after)
     return Reason(kind, str(first.label), text, command)

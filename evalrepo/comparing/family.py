@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from evalrepo.comparing.rates import tested
 from evalrepo.comparing.statistics import allowed, benjamini_hochberg, boschloo, holm, p_below_again, p_so_many
@@ -17,8 +17,7 @@ BAR_WEIGHT = 0.25
 """Of the bar beside tests that weigh 1: it sees little that the overall test does not, and must not blunt it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """What is tested together. Tiers are members when there are several."""
 
     overall: Rate | None
@@ -47,7 +46,7 @@ def corrected(family: Family, policy: Policy) -> Family:
     return Family(
         overall=_rate(family.overall, found),
         tiers=tuple([r for t in family.tiers if (r := _rate(t, found))]),
-        bar=replace(bar, holm=together[len(rates)]) if bar is not None else family.bar,
+        bar=bar._replace(holm=together[len(rates)]) if bar is not None else family.bar,
         metrics=_metrics(family.metrics, dict(zip([m.name for m in metrics], of_metrics, strict=True))),
     )
 
@@ -59,11 +58,11 @@ def _drop(test: Test | None) -> float:
 def _rate(rate: Rate | None, found: dict[str, float]) -> Rate | None:
     if rate is None or rate.test is None or rate.name not in found:
         return rate
-    return replace(rate, test=replace(rate.test, holm=found[rate.name]))
+    return rate._replace(test=rate.test._replace(holm=found[rate.name]))
 
 
 def _metrics(metrics: Sequence[MetricResult], found: dict[str, float]) -> tuple[MetricResult, ...]:
-    return tuple(replace(m, test=replace(m.test, holm=found[m.name])) if m.test is not None else m for m in metrics)
+    return tuple(m._replace(test=m.test._replace(holm=found[m.name])) if m.test is not None else m for m in metrics)
 
 
 def bar(cells: Sequence[CellResult], policy: Policy) -> Bar | None:
@@ -90,5 +89,5 @@ def with_q(cells: Sequence[CellResult]) -> tuple[CellResult, ...]:
     out = list(cells)
     qs = benjamini_hochberg([boschloo(b.counts, a.counts) for _, b, a in places])
     for (n, _, _), q in zip(places, qs, strict=True):
-        out[n] = replace(out[n], q=q)
+        out[n] = out[n]._replace(q=q)
     return tuple(out)

@@ -42,7 +42,7 @@ def _errors(bare: Verdict) -> list[Reason]:
 def _error_text(side: Side, errors: Errors, policy: Policy) -> str:
     kinds = ", ".join(f"{n} {kind}" for kind, n in errors.kinds.items())
     return (
-        f"{errors.errors} of {errors.reps} reps at {side.name} ended as ERROR ({kinds}): "
+        f"{errors.errors} of {plural(errors.reps, 'rep')} at {side.name} ended as ERROR ({kinds}): "
         f"{errors.rate:.0%} is over the bound of {policy.max_error_rate:.0%}"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalrepo.comparing.pool import Identity, Pool, score
 from evalrepo.records.row import Row
@@ -13,8 +13,7 @@ Explain = Mapping[str, Mapping[str, Mapping[str, str]]]
 """Blob id of a record → its digests' parts (digest name → part → value), where they were read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A side's pool and the score that is shown of it."""
 
     pool: Pool | None
@@ -26,8 +25,7 @@ class Known:
         return self.score is not None and self.score.valid > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(NamedTuple):
     """Names what differs between a record and what the candidate is measured with."""
 
     expected: Mapping[str, Mapping[str, str]]

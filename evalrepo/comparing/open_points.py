@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from evalrepo.comparing.advice import measure, measure_base, names, plural
+from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
 from evalrepo.comparing.blocking import metric_dropped, metric_text, outcome
 from evalrepo.comparing.diff import suspect_text
+from evalrepo.records.inference import Confirmation
 from evalrepo.records.verdict import CellResult, Label, Reason, Verdict
 
 CONFIRM = "evalrepo gate --confirm"
@@ -24,12 +25,11 @@ def _few(bare: Verdict) -> list[Reason]:
             c for c in bare.cells if (c.comparable or (c.label is Label.NEW and side == "after")) and _short(c, side)
         ]
         if short:
-            wanted = max(c.reps for c in short)
             where = bare.after.name if side == "after" else bare.before.name
             few = f"{plural(len(short), 'cell')} with too few valid reps at {where}"
             text = f"{few} ({_have(short[0], side)}): {names(short)}"
-            asked = measure(short, reps=wanted)
-            command = asked if side == "after" else measure_base(short, bare.before, bare.after, reps=wanted)
+            here = side == "after"
+            command = measure(short, bare.after) if here else measure_base(short, bare.before, bare.after)
             out.append(Reason("inconclusive", "few-reps", text, command))
     return out
 
@@ -50,10 +50,19 @@ def _suspects(bare: Verdict) -> list[Reason]:
         found = outcome(bare, cell, "suspect")
         if cell.label is not Label.SUSPECT or (found is not None and found.outcome != "open"):
             continue
-        taken = min(found.before[1], found.after[1]) if found is not None else 0
-        more = f"; {taken} of {found.planned} fresh reps a side are there" if found is not None else ""
-        out.append(Reason("inconclusive", "suspect", f"{suspect_text(cell)}; unresolved{more}", CONFIRM))
+        spent = found is not None and found.plan == "sprt" and found.after[1] >= found.planned
+        text = f"{suspect_text(cell)}; unresolved{_so_far(found)}"
+        out.append(Reason("inconclusive", "suspect", text, look_at(cell) if spent else CONFIRM))
     return out
+
+
+def _so_far(found: Confirmation | None) -> str:
+    if found is None:
+        return ""
+    if found.plan == "sprt":
+        passes, reps = found.after
+        return f"; {passes} of {plural(reps, 'fresh rep')} passed, the sequential test ends after {found.planned}"
+    return f"; {min(found.before[1], found.after[1])} of {plural(found.planned, 'fresh rep')} a side taken"
 
 
 def _metrics(bare: Verdict) -> list[Reason]:

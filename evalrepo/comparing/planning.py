@@ -33,8 +33,9 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is recorded of a cell: (passes, valid) of what is here and of the newest other subject under the same
-    scenario and checks, (0, 0) for nothing; USD and seconds of single reps, whatever subject they had."""
+    """What is recorded of a cell: (passes, valid) of what is here and of the baseline's subject, or else the newest
+    other one, under the same scenario and checks, (0, 0) for nothing; USD and seconds of single reps, whatever subject
+    they had. `base`: valid reps of the baseline's subject; None without a baseline, or when it has the one here."""
 
     scenario: str
     agent: str
@@ -45,6 +46,7 @@ class Known:
     before: tuple[int, int] = (0, 0)
     usd: tuple[float, ...] = ()
     seconds: tuple[float, ...] = ()
+    base: int | None = None
 
     @property
     def last(self) -> tuple[int, int]:
@@ -59,13 +61,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: reps of each option, one-sided alpha, the margin that the gate wants, reps at a time."""
+    """What is asked: reps of each option, one-sided alpha, the margin that the gate wants, reps at a time, and
+    the suite and the baseline by name, "" for none."""
 
     reps: tuple[int, ...]
     alpha: float
     margin: float
     jobs: int
     suite: str = ""
+    base: str = ""
 
 
 def outlook(cells: Sequence[Known], asked: Question) -> Outlook:
@@ -86,6 +90,7 @@ def outlook(cells: Sequence[Known], asked: Question) -> Outlook:
         tiers=tuple(_tier(name, held, asked) for name, held in _by_tier(cells)),
         saturated=recorded > 0 and all(p == n for c in cells for p, n in (c.here, c.before)),
         sides=2 if any(c.before[1] for c in cells) and any(c.here[1] for c in cells) else 1,
+        base=asked.base,
     )
 
 
@@ -118,15 +123,27 @@ def _option(cells: Sequence[Known], each: Sequence[Single], n: int, alpha: float
         unchanged=prod(p_at_least(bar_needed(c.bar, n), n, rate) for c in cells),
         flip=mean([1 / (n * size_) for size_ in per_scenario]) / len(per_scenario),
         margin=attainable(n * size, n * size, alpha),
-        price=price(each, [max(0, n - cell.here[1]) for cell in cells]),
+        price=price(each, _up_to(n, [c.here[1] for c in cells])),
+        base=price(each, _up_to(n, [n if c.base is None else c.base for c in cells])) if _has_base(cells) else None,
     )
 
 
-def used(rows: Iterable[Row]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """USD (of those that say it) and seconds of every valid rep in the rows of a cell; a model-free rep is free."""
+def _up_to(n: int, have: Sequence[int]) -> list[int]:
+    """Reps that bring cells with so many valid ones up to `n`."""
+    return [max(0, n - valid) for valid in have]
+
+
+def _has_base(cells: Sequence[Known]) -> bool:
+    return any(cell.base is not None for cell in cells)
+
+
+def used(rows: Iterable[Row], *, free: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """USD (of those that say it) and seconds of every valid rep in the rows of a cell. `free`: no model answers in it,
+    so a rep costs nothing, recorded or not."""
     valid = [(row, rep) for row in rows for tries in row.attempts().values() if (rep := tries[-1]).verdict != "ERROR"]
     costs = [0.0 if row.model_free else rep.usage[1] for row, rep in valid]
-    return tuple(usd for usd in costs if usd is not None), tuple(rep.usage[3] for _, rep in valid)
+    usd = (0.0,) if free else tuple(usd for usd in costs if usd is not None)
+    return usd, tuple(rep.usage[3] for _, rep in valid)
 
 
 def priced(cells: Sequence[Known]) -> list[Single]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalrepo.comparing.statistics import middle, wilson
 from evalrepo.records.row import NEVER_POOLED, RepRow, Row
@@ -22,8 +22,7 @@ CLI = "cli"
 """The part of the apparatus that only a probe of the machine knows; sides take it from what was measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """What a side's cell must have been measured with. `apparatus`: named parts without the CLI; None takes any."""
 
     subject: str
@@ -36,8 +35,7 @@ class Identity:
         return (self.subject, self.stimulus, self.instrument)
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(NamedTuple):
     """One executed rep, by its last attempt. `start` is its first attempt's; `tries` its attempts before the last."""
 
     run: str
@@ -52,8 +50,7 @@ class Counted:
         return self.last.verdict != "ERROR"
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Reps of one cell at one identity, one apparatus and one resolved model, by start."""
 
     apparatus: str
@@ -72,8 +69,7 @@ class Group:
         return max((rep.start for rep in self.reps), default="")
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(NamedTuple):
     """All that is known of a cell for a side. `groups` newest first; `stale`: the newest record of something else.
 
     `other`: the newest record of this very subject by another stimulus, instrument or apparatus.

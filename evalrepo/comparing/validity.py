@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from evalrepo.comparing.rates import error_bounds
 from evalrepo.records.verdict import CellResult, Errors, Excluded, Score, Validity
+
+CONFIG = "evalrepo.yaml"
 
 
 def validity(cells: Sequence[CellResult]) -> Validity:
@@ -69,6 +71,14 @@ def _minute(time: str) -> str:
 def _excluded(cells: Iterable[CellResult]) -> tuple[Excluded, ...]:
     found: dict[str, int] = {}
     for cell in cells:
-        for excluded in cell.excluded:
+        for excluded in (*cell.excluded, *_late(cell)):
             found[excluded.why] = found.get(excluded.why, 0) + excluded.reps
     return tuple(Excluded(why, reps) for why, reps in sorted(found.items()))
+
+
+def _late(cell: CellResult) -> Iterator[Excluded]:
+    """Valid reps after the first N."""
+    sides = (cell.after,) if cell.same_reps else (cell.before, cell.after)
+    late = sum(score.beyond for score in sides if score is not None)
+    if late:
+        yield Excluded(f"after the first {cell.reps} of a cell, which decide (`reps` in {CONFIG})", late)

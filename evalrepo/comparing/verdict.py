@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from evalrepo.comparing.confirming import confirmations
@@ -32,10 +31,10 @@ def verdict(
 ) -> Verdict:
     """The verdict on these cells. Pure: the same arguments give the same object, in whatever order the cells come."""
     bare = _bare(question, sides, cells, policy, confirmed, background or Background())
-    bare = replace(bare, frozen=tuple(frozen))
+    bare = bare._replace(frozen=tuple(frozen))
     reasons, answer = rules(bare)
     gravest = sorted(reasons, key=lambda r: SEVERITY.index(r.kind))
-    return replace(bare, reasons=tuple(gravest), answer=answer)
+    return bare._replace(reasons=tuple(gravest), answer=answer)
 
 
 def _bare(
@@ -91,6 +90,6 @@ def expected_false_suspects(cells: Sequence[CellResult]) -> float:
 def _tiers(cells: Sequence[CellResult], overall: Rate | None, alpha: float) -> tuple[Rate, ...]:
     names = sorted({(c.agent, c.tier) for c in cells})
     if len(names) == 1 and overall is not None:
-        return (replace(overall, name="/".join(names[0])),)
+        return (overall._replace(name="/".join(names[0])),)
     rates = [rate(f"{a}/{t}", [c for c in cells if (c.agent, c.tier) == (a, t)], alpha) for a, t in names]
     return tuple(r for r in rates if r is not None)

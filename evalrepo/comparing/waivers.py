@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evalrepo.records.event import Event
 from evalrepo.records.inference import Waiver
+
+if TYPE_CHECKING:
+    from evalrepo.records.event import Event
 
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -32,6 +34,6 @@ def _problem(event: Event, *, inside: bool) -> str:
 def on(day: str, held: Iterable[Waiver]) -> tuple[Waiver, ...]:
     """The same on a day (YYYY-MM-DD): those whose last day has passed do not count."""
     return tuple(
-        replace(w, problem=f"its last day was {w.until[:10]}") if not w.problem and w.until[:10] < day else w
+        w._replace(problem=f"its last day was {w.until[:10]}") if not w.problem and w.until[:10] < day else w
         for w in held
     )

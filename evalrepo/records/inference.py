@@ -5,15 +5,13 @@ Every number comes from `comparing.statistics`. Probabilities are of 0 to 1, rat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Counts = tuple[int, int]
 """Passes, valid reps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """An exact permutation test within cells: `p` two-sided, `p_drop` one-sided for a drop, `mid` its mid-p.
 
     `holm` is `p_drop` corrected for the verdict's family, None for a test that is no member of it. `informative`:
@@ -27,8 +25,7 @@ class Test:
     holm: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetricResult:
+class MetricResult(NamedTuple):
     """A 0-3 metric over the comparable cells that score it on both sides: means over scenarios, numbers of scores.
 
     `waiver`: why a drop of it counts as waived, or "".
@@ -43,8 +40,7 @@ class MetricResult:
     waiver: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UsageMedian:
+class UsageMedian(NamedTuple):
     """Median over comparable cells of the cells' medians, where both sides know it; `unit` as it is shown."""
 
     name: str
@@ -54,16 +50,14 @@ class UsageMedian:
     after: float
 
 
-@dataclass(frozen=True, slots=True)
-class InstrumentChange:
+class InstrumentChange(NamedTuple):
     """Something that measures differs between the sides, so that these cells are not compared."""
 
     what: str
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """Cells below their bar among those compared, and how many may be.
 
     `allowed`: the count bar, the most that more than `alpha` of releases without any change stay within, given both
@@ -77,8 +71,7 @@ class Bar:
     holm: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Margin:
+class Margin(NamedTuple):
     """Non-inferiority: the one-sided 95 % lower bound of the overall difference, and the margin it must stay above.
 
     `method`: "t" over clusters of scenarios, or "exact" over reps where there are too few clusters; `attainable`: the
@@ -97,8 +90,7 @@ class Margin:
         return self.bound > -self.margin
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(NamedTuple):
     """Fresh reps of one flagged cell, taken on both commits to confirm or clear it, and serving only that.
 
     `cell` is its name in the verdict; `planned`: valid reps a side that the plan asked for; `strip`: the candidate's
@@ -113,8 +105,7 @@ class Fresh:
     strip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
+class Confirmation(NamedTuple):
     """What fresh reps say of a suspect or a golden cell. `p`: Fisher's one-sided, Holm over all suspects; or None."""
 
     cell: str
@@ -127,8 +118,7 @@ class Confirmation:
     p: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(NamedTuple):
     """An event that waives a metric's drop. It counts when `problem` is ""."""
 
     metric: str
@@ -138,8 +128,7 @@ class Waiver:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
+class Background(NamedTuple):
     """What the ledger and the history say beside the scores.
 
     `looks`: at the reserve, spent and allowed, None without a reserve; `versions`: subject versions that were measured

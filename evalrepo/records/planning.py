@@ -25,6 +25,7 @@ class Option:
     collapse); `suspect`: passes of one cell from which on it is suspect after passing all, None when it never is;
     `false_suspects`: how many to expect without a change; `unchanged`: P(every cell is at its bar) without a change;
     `flip`: by how much one rep moves the overall rate; `margin`: the smallest drop that can be excluded when all pass.
+    `price`: of what is here; `base`: of the baseline, None where there is none, or none with another subject.
     """
 
     reps: int
@@ -35,6 +36,21 @@ class Option:
     flip: float
     margin: float
     price: Price
+    base: Price | None = None
+
+    @property
+    def both(self) -> Price:
+        """What both sides cost together."""
+        here, base = self.price, self.base
+        if base is None:
+            return here
+        return Price(
+            reps=here.reps + base.reps,
+            usd=here.usd + base.usd,
+            unpriced=here.unpriced + base.unpriced,
+            seconds=here.seconds + base.seconds,
+            untimed=here.untimed + base.untimed,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +89,8 @@ class CellPlan:
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """The answer of `plan`. `rate`: the pass rate that is reckoned with, from `recorded` reps (0: it is assumed).
-    `saturated`: every known cell passed all its reps on both sides, or on the only one that is known (`sides`)."""
+    `saturated`: every known cell passed all its reps on both sides, or on the only one that is known (`sides`).
+    `base`: the baseline that is priced too, "" for none."""
 
     suite: str
     scenarios: int
@@ -88,3 +105,4 @@ class Outlook:
     tiers: tuple[TierPlan, ...]
     saturated: bool
     sides: int
+    base: str = ""

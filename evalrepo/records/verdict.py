@@ -6,9 +6,9 @@ Every rendering and the exit code come from it. What is inferred over all cells 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from evalrepo.records.inference import (
     Background,
@@ -24,17 +24,18 @@ from evalrepo.records.inference import (
 SCHEMA = 2
 """Of the JSON rendering."""
 
+NONE: Mapping[str, Any] = MappingProxyType({})
+"""Nothing by name."""
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+
+class Excluded(NamedTuple):
     """Reps that do not count, and why."""
 
     why: str
     reps: int
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """The first N valid reps of a group. `strip`: one letter a rep in order of start, P, F or E.
 
     `errors` counts reps whose last attempt was an ERROR, `retries` attempts before a last one, both over all reps of
@@ -56,13 +57,13 @@ class Score:
     apparatus: str
     first: str
     last: str
-    failed: Mapping[str, int] = field(default_factory=dict)
-    axes: Mapping[str, int] = field(default_factory=dict)
-    errors_by_kind: Mapping[str, int] = field(default_factory=dict)
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    failed: Mapping[str, int] = NONE
+    axes: Mapping[str, int] = NONE
+    errors_by_kind: Mapping[str, int] = NONE
+    metrics: Mapping[str, float] = NONE
     usage: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
     interval: tuple[float, float] = (0.0, 1.0)
-    scores: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    scores: Mapping[str, tuple[int, ...]] = NONE
     worst: tuple[int, int] = (0, 0)
     best: tuple[int, int] = (0, 0)
 
@@ -104,8 +105,7 @@ def bar_needed(bar: tuple[int, int], reps: int) -> int:
     return -(-bar[0] * reps // bar[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """An axis or a gating check that failed in another number of reps than before."""
 
     kind: Literal["axis", "check"]
@@ -114,8 +114,7 @@ class Moved:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class CellResult:
+class CellResult(NamedTuple):
     """A cell of the verdict. `needed` passes are what the bar asks of `after.valid` reps; None without any.
 
     `cluster`: scenarios of one cluster, twins among them, are one statistical unit. `control`: a scenario that must not
@@ -192,19 +191,15 @@ SEVERITY: Sequence[str] = ("invalid", "unknown", "block", "finding", "inconclusi
 """Kinds of reasons; the gravest one of a verdict decides its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side: as it was named, its commit ("" for a work tree), short subject digests by name, and the files and
-    folders that hold its subjects."""
+class Side(NamedTuple):
+    """One side: as it was named, its commit ("" for a work tree), and short subject digests by name."""
 
     name: str
     commit: str
     subjects: Mapping[str, str]
-    roots: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """What was decided beforehand, and where it was read. `changed`: the candidate's policy is another one.
 
     `bar`: "count" allows so many cells below their bar that false blocks stay within `alpha`, "every-cell" none.
@@ -224,8 +219,7 @@ class Policy:
     confirm_reps: int = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
+class Errors(NamedTuple):
     """Of one side, over all cells: reps that ended as ERROR, all reps, attempts that were tried again, kinds."""
 
     errors: int
@@ -245,8 +239,7 @@ class Errors:
         return (self.errors + self.retries) / attempts if attempts else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Validity:
+class Validity(NamedTuple):
     """What the comparison can stand on. `labels` counts the cells by label; `gap`: the two sides' times, or "".
 
     `bounds`: the overall difference if every ERROR attempt had told against the candidate, or for it; None unless the
@@ -263,8 +256,7 @@ class Validity:
     bounds: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(NamedTuple):
     """A mean over scenarios of their pass rates, over comparable cells; counts are (passes, valid).
 
     `error`: standard error of the difference over scenario means, clustered, and `interval` Student's 95 % from 20
@@ -292,8 +284,7 @@ class Rate:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why the answer is what it is: kind (of `SEVERITY`), a sentence with its numbers, the command that settles it."""
 
     kind: str
@@ -302,8 +293,7 @@ class Reason:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """All that a diff or a gate says."""
 
     question: Literal["diff", "gate"]
@@ -326,7 +316,7 @@ class Verdict:
     bar: Bar | None = None
     margin: Margin | None = None
     confirmations: tuple[Confirmation, ...] = ()
-    background: Background = field(default_factory=Background)
+    background: Background = Background()
 
     @property
     def exit(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from evalrepo.records.verdict import Score
@@ -10,8 +10,8 @@ from evalrepo.render.safe import wrapped
 from evalrepo.render.text import Style, command_lines, score_text, table
 
 
-class PointShown(Protocol):
-    """What is shown of a point."""
+class Moment(Protocol):
+    """What is shown of any point: the newest commit of its subjects."""
 
     @property
     def commit(self) -> str: ...
@@ -19,6 +19,11 @@ class PointShown(Protocol):
     def date(self) -> str: ...
     @property
     def subject_line(self) -> str: ...
+
+
+class PointShown(Moment, Protocol):
+    """What is shown of a cell's point."""
+
     @property
     def score(self) -> Score: ...
     @property
@@ -38,15 +43,9 @@ class SlideShown(Protocol):
     def p_drop(self) -> float: ...
 
 
-class SuitePointShown(Protocol):
+class SuitePointShown(Moment, Protocol):
     """What is shown of a suite's point."""
 
-    @property
-    def commit(self) -> str: ...
-    @property
-    def date(self) -> str: ...
-    @property
-    def subject_line(self) -> str: ...
     @property
     def counts(self) -> Mapping[Any, tuple[int, int]]: ...
     @property
@@ -55,40 +54,39 @@ class SuitePointShown(Protocol):
     def rate(self) -> float | None: ...
 
 
-class SuiteShown(Protocol):
+class Timeline(Protocol):
+    """What is shown of a cell or a suite over time."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sparkline(self) -> str: ...
+    @property
+    def points(self) -> Sequence[Moment]: ...
+    @property
+    def slide(self) -> SlideShown | None: ...
+
+
+class SuiteShown(Timeline, Protocol):
     """What is shown of a suite's trend."""
 
     @property
-    def name(self) -> str: ...
-    @property
-    def sparkline(self) -> str: ...
-    @property
-    def points(self) -> tuple[SuitePointShown, ...]: ...
-    @property
-    def slide(self) -> SlideShown | None: ...
+    def points(self) -> Sequence[SuitePointShown]: ...
 
 
-class TrendShown(Protocol):
-    """What is shown of a trend."""
+class TrendShown(Timeline, Protocol):
+    """What is shown of a cell's trend."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def sparkline(self) -> str: ...
     @property
     def elsewhere(self) -> int: ...
     @property
-    def points(self) -> tuple[PointShown, ...]: ...
-    @property
-    def slide(self) -> SlideShown | None: ...
+    def points(self) -> Sequence[PointShown]: ...
 
 
 def trend_text(trend: TrendShown, style: Style) -> str:
     """Sparkline, oldest first, above a table, newest first."""
-    lines = [style(line, "heading") for line in wrapped(f"{trend.name}  {trend.sparkline}".rstrip())]
-    if trend.points:
-        rows = [(_commit(p.commit), p.date[:10], score_text(p.score), p.why, p.subject_line) for p in trend.points]
-        lines += table(rows, ("commit", "date", "passed", "", "what"), shrink=4)
+    rows = [(score_text(p.score), p.why) for p in trend.points]
+    lines = _timeline(trend, ("passed", ""), rows, style)
     if trend.elsewhere:
         noun = "subject" if trend.elsewhere == 1 else "subjects"
         lines += wrapped(f"{trend.elsewhere} measured {noun} that this history does not hold")
@@ -97,16 +95,20 @@ def trend_text(trend: TrendShown, style: Style) -> str:
 
 def suite_text(trend: SuiteShown, style: Style) -> str:
     """The same of a suite; a point lacks cells where not all of them were measured with its subjects."""
-    lines = [style(line, "heading") for line in wrapped(f"{trend.name}  {trend.sparkline}".rstrip())]
-    rows = [
-        (_commit(p.commit), p.date[:10], f"{p.rate:.1%}" if p.rate is not None else "", _passed(p), _cells(p),
-         p.subject_line)
-        for p in trend.points
-    ]  # fmt: skip
-    lines += table(rows, ("commit", "date", "rate", "passed", "cells", "what"), shrink=5)
+    rows = [(f"{p.rate:.1%}" if p.rate is not None else "", _passed(p), _cells(p)) for p in trend.points]
+    lines = _timeline(trend, ("rate", "passed", "cells"), rows, style)
     if any(len(p.counts) < p.cells for p in trend.points):
         lines += wrapped("Points that lack cells are not drawn: their rates are of other scenarios.", then="  ")
     return "\n".join([*lines, *slide_lines(trend.slide, style)])
+
+
+def _timeline(shown: Timeline, heads: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> list[str]:
+    """The heading with its sparkline, and a line a point: its commit, the columns of `rows`, what the commit says."""
+    lines = [style(line, "heading") for line in wrapped(f"{shown.name}  {shown.sparkline}".rstrip())]
+    if not shown.points:
+        return lines
+    told = [(_commit(p.commit), p.date[:10], *row, p.subject_line) for p, row in zip(shown.points, rows, strict=True)]
+    return [*lines, *table(told, ("commit", "date", *heads, "what"), shrink=len(heads) + 2)]
 
 
 def _passed(point: SuitePointShown) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from evalrepo.records.inference import Bar, InstrumentChange, MetricResult, Test, UsageMedian
 from evalrepo.records.verdict import Rate, Verdict
+from evalrepo.render.findings import counted
 
 Row = tuple[str, ...]
 TEST_HEADS = ("exact test", "p", "p (drop)", "mid-p", "Holm", "95 % interval of the change")
@@ -71,7 +72,7 @@ def inference_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _bar(bar: Bar) -> str:
-    number = "no cell" if not bar.below else f"{bar.below} of {bar.cells} cells"
+    number = "no cell" if not bar.below else f"{bar.below} of {counted(bar.cells, 'cell')}"
     if not bar.below:
         return f"{number} of {bar.cells} is below its bar"
     ps = f"p {p_text(bar.p)}, Holm {p_text(bar.holm if bar.holm is not None else 1.0)}"

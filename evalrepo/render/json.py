@@ -22,10 +22,10 @@ _COMPUTED: dict[type, tuple[str, ...]] = {
 
 
 def plain(value: Any) -> Any:
-    """JSON-able data of dataclasses, mappings and sequences."""
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in fields(value)] + list(_COMPUTED.get(type(value), ()))
-        return {name: plain(getattr(value, name)) for name in names}
+    """JSON-able data of dataclasses, named tuples, mappings and sequences."""
+    names = _names(value)
+    if names:
+        return {name: plain(getattr(value, name)) for name in (*names, *_COMPUTED.get(type(value), ()))}
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -33,6 +33,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
     return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """The fields of a dataclass or a named tuple."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(f.name for f in fields(value))
+    return getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
 
 
 def to_json(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalrepo.records.verdict import CellResult, Label, Reason, Score, Verdict
+from evalrepo.render.findings import counted
 from evalrepo.render.inference import (
     METRIC_HEADS,
     TEST_HEADS,
@@ -80,7 +81,7 @@ def _cells(verdict: Verdict, heading: str, cells: Sequence[CellResult], *, fold:
         return ""
     rows = [_row(cell) for cell in cells]
     shown = _table(("cell", "before", "95 %", "after", "95 %", "", "P(worse)", "q", "why"), rows)
-    title = f"{heading}: {len(cells)} of {len(verdict.cells)} cells"
+    title = f"{heading}: {len(cells)} of {counted(len(verdict.cells), 'cell')}"
     return _folded(title, shown) if fold else f"**{title}**\n\n{shown}"
 
 

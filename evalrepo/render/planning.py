@@ -39,9 +39,9 @@ def _option(option: Option, jobs: int) -> tuple[str, ...]:
         f"{option.false_suspects:.1f}",
         _short(option.margin),
         f"{option.unchanged:.0%}",
-        str(option.price.reps),
-        _usd(option.price),
-        _time(option.price, jobs),
+        f"{option.price.reps} + {option.base.reps}" if option.base is not None else str(option.price.reps),
+        _usd(option.both),
+        _time(option.both, jobs),
     )
 
 
@@ -87,12 +87,14 @@ def _legend(found: Outlook) -> Iterator[str]:
     yield f"margin: the smallest drop that can be excluded when all pass; the gate asks {_points(found.wanted_margin)}"
     yield "at bar: how probable it is that no cell is below its bar, without a change"
     at_a_time = f"{_plural(found.jobs, 'rep')} at a time"
-    yield f"to run: here, so that each cell has so many; USD and time by medians of recorded reps, {at_a_time}"
-    yield "The base needs as many: evalrepo run --against BASE."
+    where = f"here + at {found.base}" if found.base else "here"
+    yield f"to run: {where}, so that each cell has so many; USD and time by medians of recorded reps, {at_a_time}"
+    if not found.base:
+        yield "The base that it will be compared with needs as many; there is none with another subject yet."
 
 
 def _unknown(found: Outlook) -> Iterator[str]:
-    last = found.options[-1].price if found.options else None
+    last = found.options[-1].both if found.options else None
     if last is not None and last.unpriced > 0:
         yield f"What {_plural(last.unpriced, 'rep')} of {last.reps} cost is not recorded, so no sum holds it."
     if last is not None and last.untimed > 0:
@@ -108,6 +110,9 @@ def _advice(found: Outlook) -> Iterator[str]:
         said = f"only from {enough} reps on" if enough else "with none of these"
         yield f"The gate's margin of {_points(found.wanted_margin)} can be shown {said}."
     yield "More scenarios show more than more reps; more reps only name the cell."
+    words = ["evalrepo run", *(["--suite", found.suite] if found.suite else []), "--reps N"]
+    yield " ".join([*words, *(["--against", found.base] if found.base else [])]) + " runs them."
+    yield "diff and gate count the first N of a cell, N as `reps` in evalrepo.yaml says: raise it first."
 
 
 def _tiers(found: Outlook) -> list[str]:

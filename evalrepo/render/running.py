@@ -52,7 +52,7 @@ class EndLine:
     def state(self) -> str:
         """`ok`, `below its bar`, or `N reps missing`."""
         if self.valid < self.want:
-            return f"{self.want - self.valid} of {self.want} reps missing"
+            return f"{self.want - self.valid} of {counted(self.want, 'rep')} missing"
         return "ok" if self.passes >= self.needed else "below its bar"
 
 
@@ -139,18 +139,20 @@ def spent_text(
     return wrapped(f"spent: {own[0]}{unknown}, {tries}{why.get(stopped, '')}", then="  ")
 
 
-def next_step(lines: Sequence[EndLine], *, first: bool) -> str:
-    """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with."""
+def next_step(lines: Sequence[EndLine], *, first: bool, versus: str = "") -> str:
+    """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with;
+    `versus`: the revision that was measured beside what is here."""
     if any(line.valid + line.left < line.want for line in lines):
         return "next: evalrepo show ID explains an ERROR; the same command tries again"
     if any(line.left for line in lines):
         return "next: the same command goes on where it stopped; a limit is of one run"
     below = any(line.passes < line.needed for line in lines)
     explain = "evalrepo show ID explains a cell, " if below else ""
-    if first:
+    if first and not versus:
         return f"next: {explain}after a change, run again and evalrepo diff compares"
     decide = "" if below else ", evalrepo gate decides"
-    return f"next: {explain}evalrepo diff compares with before{decide}"
+    diff = f"diff {versus} compares" if versus else "diff compares with before"
+    return f"next: {explain}evalrepo {diff}{decide}"
 
 
 def answer(lines: Sequence[EndLine], code: int) -> str:

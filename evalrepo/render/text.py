@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalrepo.records.verdict import CellResult, Errors, Label, Rate, Reason, Score, Side, Verdict
+from evalrepo.render.findings import counted
 from evalrepo.render.inference import (
     METRIC_HEADS,
     TEST_HEADS,
@@ -92,7 +93,7 @@ def validity_lines(verdict: Verdict) -> list[str]:
     """What the comparison stands on, one sentence a line."""
     validity = verdict.validity
     others = [f"{n} {label}" for label, n in validity.labels.items() if Label(label) not in _COMPARABLE]
-    lines = [", ".join([f"{validity.comparable} of {len(verdict.cells)} cells comparable", *others])]
+    lines = [", ".join([f"{validity.comparable} of {counted(len(verdict.cells), 'cell')} comparable", *others])]
     lines.append(f"ERROR: before {_errors(validity.before)}; after {_errors(validity.after)}")
     if validity.gap:
         lines.append(f"not concurrent: the sides were measured at different times ({validity.gap})")
@@ -110,7 +111,7 @@ def _validity(verdict: Verdict) -> list[str]:
 
 def _errors(errors: Errors) -> str:
     kinds = ", ".join(f"{n} {kind}" for kind, n in errors.kinds.items())
-    text = f"{errors.errors} of {errors.reps} reps" + (f" ({kinds})" if kinds else "")
+    text = f"{errors.errors} of {counted(errors.reps, 'rep')}" + (f" ({kinds})" if kinds else "")
     return text + (f", {errors.retries} tried again" if errors.retries else "")
 
 

@@ -31,7 +31,7 @@ BY_HAND = re.compile(r"\d{4}-\d\d-\d\d_scenario-[^_/]+\.md")
 
 _WORD = rb'"([A-Za-z0-9._/:~+-]+)"'
 _HEX = rb'"([0-9a-f]{64})"'
-_LINES = re.compile(
+_HEAD = re.compile(
     rb'\{"schema": 1,\n"scenario": '
     + _WORD
     + rb',\n"set": [^\n]*\n"title": [^\n]*\n"agent": '
@@ -44,8 +44,8 @@ _LINES = re.compile(
     + _HEX
     + rb', "instrument": '
     + _HEX
-    + rb'[^\n]*\n(?:"(?!start")[^\n]*\n)*"start": "([0-9TZ:.+-]+)",\n'
 )
+_START = re.compile(rb'\n"start": "([0-9TZ:.+-]+)",\n')
 _TREE_MODES = frozenset({"040000", "40000"})
 _FOLDERS_NAMED = 500
 """Above, all folders are listed: a command line has an end."""
@@ -227,15 +227,19 @@ def _by_lines(data: bytes | mmap, start: int, end: int, pairs: dict[bytes, tuple
     record is said when it is read for its reps, and by lint. `pairs` remembers cell and key by the lines themselves.
     """
     at = data.rfind(OPEN, start, end)
-    lines = _LINES.match(data, at + len(OPEN), end) if at >= 0 else None
+    lines = _HEAD.match(data, at + len(OPEN), end) if at >= 0 else None
     if lines is None:
         return None
-    same = data[at : lines.end(6)]
+    line = data.find(b'\n"start": "', lines.end(), end)
+    began = _START.match(data, line, end) if line >= 0 else None
+    if began is None or data.find(b"\n`", lines.end(), line) >= 0:
+        return None
+    same = data[at : lines.end()]
     pair = pairs.get(same)
     if pair is None:
         words = b"\n".join(lines.group(1, 2, 3, 4, 5, 6)).decode("ascii").split("\n")
         pair = pairs[same] = ((words[0], words[1], words[2]), (words[3], words[4], words[5]))
-    return Head(*pair, lines[7].decode("ascii"))
+    return Head(*pair, began[1].decode("ascii"))
 
 
 def _found(data: bytes) -> Found:

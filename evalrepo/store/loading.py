@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -110,7 +110,7 @@ def _tried(read: Callable[[], Any], findings: list[Finding]) -> Any:
     try:
         return read()
     except DataError as error:
-        findings.extend(f if f.hint else replace(f, hint=_hint(f.code)) for f in error.findings)
+        findings.extend(f if f.hint else f._replace(hint=_hint(f.code)) for f in error.findings)
         return None
 
 

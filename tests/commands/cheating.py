@@ -92,18 +92,19 @@ WORLD = {
 }
 
 
-_BUILT: dict[Path, Repo] = {}
+_BUILT: dict[tuple[Path, bool], Repo] = {}
 
 
-def built(factory: pytest.TempPathFactory) -> Repo:
-    """The good subject measured and tagged v1, then the bad one measured; nobody was lucky. Once a session."""
-    session = factory.getbasetemp()
-    if session not in _BUILT:
-        _BUILT[session] = build(factory.mktemp("cheating"))
-    return _BUILT[session]
+def built(factory: pytest.TempPathFactory, *, lucky_once: bool = False) -> Repo:
+    """The good subject measured and tagged v1, then the bad one measured; nobody was lucky, or the first rep was, so
+    that no drop is proven. Once a session."""
+    key = (factory.getbasetemp(), lucky_once)
+    if key not in _BUILT:
+        _BUILT[key] = build(factory.mktemp("cheating"), lucky_once=lucky_once)
+    return _BUILT[key]
 
 
-def build(top: Path) -> Repo:
+def build(top: Path, *, lucky_once: bool = False) -> Repo:
     """The same, at a place."""
     for name in ("repo", "home", "t"):
         (top / name).mkdir()
@@ -118,6 +119,8 @@ def build(top: Path) -> Repo:
     repo.run("run", "--reps", "3")
     repo.git("tag", "v1")
     repo.commit({GUIDE_FILE: BAD}, "worse")
+    if lucky_once:
+        run(repo, "--reps", "1", luck=LUCKY)
     repo.run("run", exit=1)
     return repo
 

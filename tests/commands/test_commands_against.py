@@ -112,6 +112,8 @@ def test_against_a_revision_with_the_same_subject_measures_it_once(two: Repo):
     two.commit({"README.md": "nothing to do with it\n"}, "other")
     said = two.run("run", "--against", "HEAD~1", "--reps", "1", exit=1)
     assert "the same subject on both sides" in said
+    assert "the subject of HEAD~1" not in said
+    assert two.json("run", "--against", "HEAD~1", "--reps", "2", "--dry-run")["to_run"] == 1
     assert [len(r["reps"]) for r in two.records()] == [1]
 
 

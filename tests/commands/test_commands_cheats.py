@@ -226,7 +226,8 @@ def test_copying_a_good_record_to_the_bad_subject(worse: Repo):
     assert {"results-count", "results-changed"} & reasons.keys()
 
 
-def test_confirming_again_until_it_is_cleared(worse: Repo):
+def test_confirming_again_until_it_is_cleared(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path):
+    worse = copy(built(tmp_path_factory, lucky_once=True), tmp_path)
     assert "confirmed" in answer(worse, BLOCK, "--confirm")
     before = len(worse.reps())
     worse.env["LUCK"] = LUCKY

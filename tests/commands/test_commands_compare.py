@@ -127,7 +127,7 @@ def test_a_subject_that_was_not_measured_is_stale_and_the_gate_is_invalid(once: 
     assert labels(once, "v1", exit=2) == {"S1-typo": "stale"}
     gate = once.json("gate", exit=4)
     assert [(r["kind"], r["code"]) for r in gate["reasons"]][:1] == [("invalid", "stale")]
-    assert gate["reasons"][0]["command"] == "evalrepo run S1-typo --agent scripted --tier default"
+    assert gate["reasons"][0]["command"] == "evalrepo run S1-typo --agent scripted --tier default --reps 3"
 
 
 def _follow(repo: Repo, command: str) -> None:
@@ -149,6 +149,7 @@ def test_an_edited_check_makes_the_base_not_comparable_and_is_named(once: Repo):
     assert cell["why"] == "the base was measured with another instrument (checks)"
     gate = once.json("gate", exit=4)
     [command] = [r["command"] for r in gate["reasons"] if r["code"] == "not-comparable"]
+    assert command == "evalrepo run S1-typo --agent scripted --tier default --reps 3 --against v1"
     _follow(once, command)
     assert labels(once, "v1", "HEAD", exit=0) == {"S1-typo": "same"}
     gate = once.json("gate", exit=3)
@@ -195,12 +196,17 @@ def test_a_shallow_clone_cannot_answer_and_says_what_to_do(worse: Repo, tmp_path
     shallow = Repo(tmp_path / "shallow", worse.home)
     shallow.git("tag", "-d", "v1", check=False)
     assert "fetch-depth: 0" in shallow.run("gate", exit=2)
+    assert "fetch-depth: 0" in shallow.run("diff", exit=2)
+    assert "the clone is shallow" in shallow.run("log", "S1")
+    assert "there is none with another subject yet" in " ".join(shallow.run("plan").split())
 
 
 def test_an_unknown_revision_or_suite_is_exit_2(once: Repo):
     assert "unknown revision" in once.run("diff", "nonsense", exit=2)
     assert "unknown suite" in once.run("diff", "HEAD", "--suite", "nonsense", exit=2)
     assert "no earlier subject was measured" in once.run("diff", exit=2)
+    said = once.run("diff", "HEAD", "--tier", "nonsense", exit=2)
+    assert "agents and tiers of the cells: scripted/default" in said
 
 
 def test_show_explains_a_record_by_scenario_alias_run_and_path(once: Repo):
@@ -316,3 +322,13 @@ def test_a_waiver_made_since_the_baseline_is_named_and_does_not_count(worse: Rep
         "it was made since the baseline, and counts from the next release"
     ]
     assert "waiver" in {r["code"] for r in gate["reasons"]}
+
+
+def test_a_diff_that_was_asked_before_needs_no_model_no_yaml_and_no_gitpython(worse: Repo):
+    worse.run("diff", "v1", "HEAD", exit=1)
+    argv = [sys.executable, "-X", "importtime", "-m", "evalrepo", "diff", "v1", "HEAD"]
+    done = subprocess.run(argv, cwd=worse.path, env=worse.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "evalrepo" in loaded
+    assert loaded & {"pydantic", "ruamel", "git", "numpy", "rich", "jsonschema"} == set()

@@ -12,7 +12,13 @@ from .conftest import Repo
 
 @pytest.fixture
 def worse(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Repo:
-    """v1 is good and measured, HEAD is worse and measured: two suspects, golden both."""
+    """v1 is good and measured, HEAD is worse and measured: two suspects, golden both, and no drop that is proven."""
+    return copy(built(tmp_path_factory, lucky_once=True), tmp_path)
+
+
+@pytest.fixture
+def blocked(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Repo:
+    """The same with a drop that is proven."""
     return copy(built(tmp_path_factory), tmp_path)
 
 
@@ -53,11 +59,11 @@ def test_fresh_reps_count_for_nothing_else_and_are_used_again(worse: Repo):
 
 def test_what_fresh_reps_do_not_confirm_is_cleared_and_the_rest_decides(worse: Repo):
     worse.env["LUCK"] = LUCKY
-    verdict = worse.json("gate", "--confirm", exit=1)
+    verdict = worse.json("gate", "--confirm", exit=3)
     worse.env["LUCK"] = FAIR
     assert {c["outcome"] for c in verdict["confirmations"]} == {"cleared"}
     assert {"golden", "confirmed", "suspect"} & codes(verdict) == set()
-    assert {"cleared", "drop"} <= codes(verdict)
+    assert {"cleared", "metric"} <= codes(verdict)
 
 
 def test_a_budget_takes_whole_plans_or_none_and_says_what_is_left(worse: Repo):
@@ -88,3 +94,39 @@ def test_an_invalid_gate_is_worth_no_reps_and_options_want_confirm(worse: Repo):
     assert "nothing is confirmed: the gate is invalid" in worse.run("gate", "--confirm", exit=4)
     assert fresh(worse) == []
     assert "add --confirm" in worse.run("gate", "--budget", "9", exit=2)
+
+
+def test_what_blocks_anyway_and_what_is_not_open_are_worth_no_reps(blocked: Repo):
+    said = blocked.run("gate", "--confirm", exit=1)
+    assert "nothing is confirmed: the gate blocks whatever fresh reps say: the overall pass rate fell" in said
+    blocked.git("revert", "--no-edit", "HEAD~1")
+    assert "nothing is confirmed: no cell is suspect, and no golden one failed" in blocked.run("gate", "--confirm")
+    assert fresh(blocked) == []
+
+
+def test_reps_of_a_confirmed_suspect_are_not_taken_again(worse: Repo):
+    worse.json("gate", "--confirm", exit=1)
+    said = worse.run("gate", "--confirm", exit=1)
+    assert "nothing is confirmed: the gate blocks whatever fresh reps say: S2-typo" in said
+
+
+def test_a_base_that_is_well_known_takes_no_rep_of_its_own_and_stops_at_the_boundary(worse: Repo):
+    """Twenty recorded reps of each base cell: three fails in a row decide for a fall, eight passes against it."""
+    head = worse.git("rev-parse", "HEAD").strip()
+    worse.run("run", "S2", "--at", "v1", "--reps", "20", "--no-commit")
+    small = worse.json("gate", "--confirm", "--budget", "20", exit=1)["confirmations"]
+    assert {(c["of"], c["plan"], c["outcome"], *c["before"], *c["after"]) for c in small} == {
+        ("suspect", "sprt", "confirmed", 0, 0, 0, 3),
+        ("golden", "sprt", "confirmed", 0, 0, 0, 3),
+    }
+    assert {r["commit"] for r in fresh(worse)} == {head}
+    said = " ".join(worse.run("gate", exit=1).split())
+    assert "fresh reps 0/3 here (sequential test): the fall is confirmed" in said
+    worse.git("reset", "--hard", "-q", head)
+    for ref in worse.git("for-each-ref", "--format=%(refname)", "refs/evalrepo/runs/").split():
+        if '"purpose": "confirm"' in worse.git("grep", "-h", '"purpose"', ref, "--", "results", check=False):
+            worse.git("update-ref", "-d", ref)
+    worse.env["LUCK"] = LUCKY
+    large = worse.json("gate", "--confirm", "--budget", "40", exit=None)["confirmations"]
+    found = [(c["plan"], c["outcome"], c["after"]) for c in large if c["of"] == "suspect"]
+    assert found == [("sprt", "cleared", [8, 8])] * 2

@@ -70,7 +70,7 @@ def test_links_between_pages_lead_somewhere():
 
 
 @pytest.mark.slow
-def test_the_tour_of_the_readme_prints_what_it_says():
+def test_the_commands_print_what_the_pages_say_they_do():
     done = subprocess.run(
         [sys.executable, str(TOP / "docs/tour.py"), "--check"], capture_output=True, text=True, timeout=120, check=False
     )

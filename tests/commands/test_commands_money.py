@@ -47,6 +47,7 @@ agents:
       broken: {model: broken}
 """
 PAID = CONFIG.replace("agents:\n  scripted: {tiers: {default: {script: follows}}}\n", AGENTS)
+PAID = PAID.replace("suites:\n", 'suites:\n  paid: {scenarios: ["*"], agents: [payer], tiers: [cheap]}\n')
 SECOND = SCENARIO.replace("title: A typo", "title: Another typo")
 
 
@@ -148,6 +149,38 @@ def test_two_sides_share_one_limit(paid: Repo):
         "run", "--agent", "payer", "--tier", "cheap", "--against", "HEAD~1", "--max-reps", "2", "--jobs", "1", exit=3
     )
     assert "spent: 1.00 USD, 2 of 2 attempts; stopped, --max-reps is used up" in said
+
+
+def test_plan_and_a_dry_run_of_both_sides_name_one_price(paid: Repo):
+    run(paid)
+    paid.git("tag", "v1")
+    paid.commit({"subjects/style/GUIDE.md": "Another guide.\n"})
+    run(paid, "S1", "--reps", "1")
+    [option] = paid.json("plan", "paid", "--reps", "5")["plan"]["options"]
+    here, base = option["price"], option["base"]
+    assert (here["reps"], here["usd"], base["reps"], base["usd"]) == (9, 4.5, 4, 2.0)
+    both = paid.json("run", "--suite", "paid", "--reps", "5", "--against", "v1", "--dry-run")["estimate"]
+    assert (both["reps"], both["usd"], both["unpriced"]) == (13, 6.5, 0)
+    assert both["seconds"] == pytest.approx(here["seconds"] + base["seconds"])
+
+
+def test_a_limit_on_the_side_that_is_measured_against_is_the_answer_too(paid: Repo):
+    paid.git("tag", "v1")
+    paid.commit({"subjects/style/GUIDE.md": "Another guide.\n"})
+    run(paid, "S1")
+    said = paid.run(
+        "run", "S1", "--agent", "payer", "--tier", "cheap", "--against", "v1", "--max-reps", "1", "--jobs", "1", exit=3
+    )
+    assert "run: 1 cell is without all reps, by the limit (exit 3)" in said
+    assert "evalrepo diff" not in said
+
+
+def test_json_has_a_price_and_what_was_spent_where_nothing_is_to_be_run_too(repo: Repo):
+    assert repo.json("plan")["plan"]["cells"][0]["usd"] == 0
+    repo.run("run")
+    assert repo.json("run", "--max-reps", "2")["spent"]["attempts"] == 0
+    assert repo.json("run", "--since", "HEAD")["spent"]["attempts"] == 0
+    assert repo.json("run", "--since", "HEAD", "--dry-run")["estimate"]["reps"] == 0
 
 
 def test_a_limit_that_is_no_amount_is_refused(repo: Repo):

@@ -32,7 +32,10 @@ def test_three_releases_that_lose_a_rule_each_are_a_slow_slide(repo: Repo):
         (f"T{n}", 2, "1 rep missing") for n in range(3)
     ]
     assert (plan["recorded"], plan["saturated"], plan["sides"]) == (6, False, 2)
-    assert [o["price"]["reps"] for o in plan["options"]] == [3, 9, 18]
+    assert [(o["price"]["reps"], o["base"]["reps"]) for o in plan["options"]] == [(3, 3), (9, 9), (18, 18)]
+    said = " ".join(repo.run("plan", "release").split())
+    assert "to run: here + at v2, so that each cell has so many" in said
+    assert "evalrepo run --suite release --reps N --against v2 runs them." in said
     status = repo.run("status")
     assert "+1" in status
     assert "evalrepo run would run 3 reps in 3 of 3 cells" in status
@@ -42,6 +45,11 @@ def test_a_suite_that_always_passes_is_called_a_tripwire(repo: Repo):
     repo.run("run")
     said = " ".join(repo.run("plan").split())
     assert "Every cell passed all its reps so far: a tripwire, not an instrument." in said
+    assert "The base that it will be compared with needs as many; there is none with another subject yet." in said
+    repo.git("tag", "v1")
+    repo.write({GUIDE_FILE: "Another guide.\n"})
+    [three, *_] = repo.json("plan")["plan"]["options"]
+    assert (three["price"]["reps"], three["base"]["reps"]) == (3, 0)
 
 
 def test_questions_that_cannot_be_answered_are_exit_2(repo: Repo):

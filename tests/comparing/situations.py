@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from comparing_rows import NEW, OLD, make_row
@@ -15,9 +14,9 @@ from evalrepo.comparing.pool import Identity
 from evalrepo.records.inference import Background, Fresh, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side, Verdict
 
-BEFORE = Side("v1.2", "3f2a91c" + "0" * 33, {"orchestration": "69d6a1b8"}, ("subjects/orchestration",))
-AFTER = Side("HEAD", "c67d6e7" + "0" * 33, {"orchestration": "e113d928"}, ("subjects/orchestration",))
-HERE = Side("WORKTREE", "", {"orchestration": "e113d928"}, ("subjects/orchestration",))
+BEFORE = Side("v1.2", "3f2a91c" + "0" * 33, {"orchestration": "69d6a1b8"})
+AFTER = Side("HEAD", "c67d6e7" + "0" * 33, {"orchestration": "e113d928"})
+HERE = Side("WORKTREE", "", {"orchestration": "e113d928"})
 EARLY, LATE = "2026-10-01T10:00:00Z", "2026-11-01T10:00:00Z"
 
 
@@ -70,10 +69,9 @@ def scored(worse: int) -> list[CellResult]:
         assert one.after is not None
         now = (1, 2, 2) if n < worse else (3, 3, 2)
         made.append(
-            replace(
-                one,
-                before=replace(one.before, scores={"M2": (3, 3, 2)}, metrics={"M2": 8 / 3}),
-                after=replace(one.after, scores={"M2": now}, metrics={"M2": sum(now) / 3}),
+            one._replace(
+                before=one.before._replace(scores={"M2": (3, 3, 2)}, metrics={"M2": 8 / 3}),
+                after=one.after._replace(scores={"M2": now}, metrics={"M2": sum(now) / 3}),
             )
         )
     return made
@@ -185,7 +183,7 @@ SITUATIONS: dict[str, Callable[[], Verdict]] = {
     "gate-metric-waived-in-the-range": lambda: a_gate(
         *scored(5),
         known=Background(
-            waivers=(replace(KNOWN_BUG, problem="it was made since the baseline, and counts from the next release"),)
+            waivers=(KNOWN_BUG._replace(problem="it was made since the baseline, and counts from the next release"),)
         ),
     ),
     "gate-frozen": lambda: a_gate(*wide(), frozen=["scenarios-reserve/R1.yaml: FRZ001 was edited"]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from comparing_rows import NEW, OLD, make_row
 from hypothesis import given, settings
@@ -31,19 +29,19 @@ def test_suspects_and_golden_fails_are_open_and_nothing_else():
 
 def test_a_suspect_wants_reps_of_both_sides_and_a_golden_fail_five_of_the_candidate():
     fresh = [fresh_of(c, (None, None), None, 8) for c in (SUSPECT, GOLDEN)]
-    found = needs([SUSPECT, GOLDEN], fresh)
+    found = needs([SUSPECT, GOLDEN], fresh, 0.05)
     assert [(n.before, n.after, n.lacking) for n in found] == [(8, 8, 16), (0, 5, 5)]
 
 
 def test_reps_that_are_there_are_not_wanted_again_and_later_ones_do_not_count():
     fresh = fresh_of(SUSPECT, (reps("PPPPPPPPF", old=True), reps("FFFFFFFFPPP")), None, 8)
     assert (fresh.before, fresh.after, fresh.plan) == ((8, 8), (0, 8), "fixed")
-    assert needs([SUSPECT], [fresh]) == []
+    assert needs([SUSPECT], [fresh], 0.05) == []
 
 
 def test_errors_are_topped_up():
     fresh = fresh_of(SUSPECT, (reps("PPE", old=True), reps("FFF")), None, 3)
-    [need] = needs([SUSPECT], [fresh])
+    [need] = needs([SUSPECT], [fresh], 0.05)
     assert need.lacking == 1
 
 
@@ -51,7 +49,7 @@ def test_a_base_that_is_well_known_needs_no_fresh_reps_of_its_own():
     base = reps("P" * 19 + "F", old=True).groups[0]
     fresh = fresh_of(SUSPECT, (None, reps("FF")), base, 8)
     assert (fresh.plan, fresh.planned, fresh.strip) == ("sprt", CAP, "FF")
-    [need] = needs([SUSPECT], [fresh])
+    [need] = needs([SUSPECT], [fresh], 0.05)
     assert (need.before, need.after, need.lacking) == (0, 3, 1)
 
 
@@ -69,7 +67,7 @@ def test_a_fixed_plan_that_was_begun_stays_one():
 @given(st.text("PF", max_size=CAP + 5))
 @settings(max_examples=200)
 def test_a_batch_never_passes_a_boundary_unseen(strip: str):
-    more = batch(strip)
+    more = batch(strip, 0.05)
     decided = sprt([x == "P" for x in strip]).state != "open"
     assert (more == 0) == (decided or len(strip) >= CAP)
     for kind in "PF":
@@ -78,8 +76,8 @@ def test_a_batch_never_passes_a_boundary_unseen(strip: str):
 
 
 def test_a_budget_takes_whole_plans():
-    cells = [SUSPECT, replace(SUSPECT, scenario="S9-task"), GOLDEN]
-    found = needs(cells, [Fresh(c.name, (0, 0), (0, 0), 8 if c is not GOLDEN else 5) for c in cells])
+    cells = [SUSPECT, SUSPECT._replace(scenario="S9-task"), GOLDEN]
+    found = needs(cells, [Fresh(c.name, (0, 0), (0, 0), 8 if c is not GOLDEN else 5) for c in cells], 0.05)
     chosen, left = within(found, 21)
     assert [n.cell.scenario for n in chosen] == ["S1-task", "S2-task"]
     assert [n.cell.scenario for n in left] == ["S9-task"]

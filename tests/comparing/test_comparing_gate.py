@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from comparing_rows import NEW, make_row
 from hypothesis import given, settings
@@ -12,6 +10,7 @@ from situations import BEFORE, FLAGGED, GOLDEN_CELL, a_diff, a_gate, cell, flagg
 
 from evalrepo.comparing.cells import recounted
 from evalrepo.comparing.clusters import clusters
+from evalrepo.comparing.confirm_plan import settled
 from evalrepo.comparing.diff import diff
 from evalrepo.comparing.pool import by_cell, pool, score
 from evalrepo.comparing.statistics import sprt
@@ -64,6 +63,34 @@ def test_a_sequential_plan_is_decided_by_its_boundary(strip, outcome):
     fresh = Fresh(FLAGGED, (0, 0), (strip.count("P"), len(strip)), 20, "sprt", strip)
     assert outcomes(a_gate(*wide(flagged()), fresh=[fresh])) == {("suspect", outcome)}
     assert sprt([c == "P" for c in strip]).state == {"confirmed": "drop", "cleared": "same", "open": "open"}[outcome]
+
+
+def test_a_sequential_plan_divides_its_error_by_the_number_of_suspects():
+    strip = "FPFFPFPP"
+    fresh = Fresh(FLAGGED, (0, 0), (4, 8), 20, "sprt", strip)
+    assert outcomes(a_gate(*wide(flagged()), fresh=[fresh])) == {("suspect", "confirmed")}
+    others = [cell(f"E{n}-docs", "PPP", "PPF" if n > 5 else "FFF") for n in range(5, 9)]
+    assert outcomes(a_gate(*wide(flagged(), *others), fresh=[fresh])) == {("suspect", "confirmed")}
+    many = [cell(f"E{n}-docs", "PPP", "FFF") for n in range(5, 12)]
+    assert outcomes(a_gate(*wide(flagged(), *many), fresh=[fresh])) == {("suspect", "open")}
+
+
+def test_a_sequential_plan_that_ended_open_says_so_and_asks_for_no_more_reps():
+    strip = "PPPFPPPFPPPFPPPFPPPF"
+    fresh = Fresh(FLAGGED, (0, 0), (15, 20), 20, "sprt", strip)
+    found = a_gate(*wide(flagged()), fresh=[fresh])
+    [reason] = [r for r in found.reasons if r.code == "suspect"]
+    assert "15 of 20 fresh reps passed, the sequential test ends after 20" in reason.text
+    assert reason.command.startswith("evalrepo show ")
+
+
+def test_fresh_reps_cannot_lift_what_else_blocks():
+    open_golden = a_gate(cell("E1-edits", "PPP", "PPF", golden=True), *wide()[1:])
+    dropped = a_gate(*wide(*(cell(f"E{n}-docs", "PPP", "FFF") for n in range(2, 9))))
+    assert (open_golden.answer, settled(open_golden)) == ("block", "")
+    assert settled(dropped).startswith("the gate blocks whatever fresh reps say: ")
+    assert settled(a_gate(*wide(), frozen=["x: FRZ001 was edited"])).startswith("the gate is invalid")
+    assert settled(a_gate(*wide(flagged()))) == ""
 
 
 @pytest.mark.parametrize(("after", "outcome"), [((5, 5), "cleared"), ((4, 4), "open"), ((8, 9), "confirmed")])
@@ -197,7 +224,7 @@ def test_a_suite_of_controls_that_pass_and_positives_that_fail_is_degenerate_eit
     positives = [cell(f"P{n}", "PPP", "FFF") for n in (1, 2)]
     controls = [cell(f"C{n}", "PPP", "PPP", control=True) for n in (1, 2)]
     assert "degenerate" in codes(a_gate(*positives, *controls))
-    assert "degenerate" in codes(a_gate(*(replace(c, control=not c.control) for c in (*positives, *controls))))
+    assert "degenerate" in codes(a_gate(*(c._replace(control=not c.control) for c in (*positives, *controls))))
     assert "degenerate" not in codes(a_gate(*positives, controls[0], cell("C2", "PPP", "PPF", control=True)))
     assert "degenerate" not in codes(a_gate(positives[0], *controls))
     assert "degenerate" not in codes(a_gate(*positives, cell("P3", "PPP", "PPP")))

@@ -52,6 +52,18 @@ def test_the_price_counts_only_what_is_missing_and_says_what_is_unknown():
     assert (five.reps, five.usd, five.unpriced, five.seconds) == (9, 2.0, 5, 240)
 
 
+def test_both_sides_of_a_comparison_are_priced():
+    held = [replace(c, base=n) for n, c in enumerate(cells(3, (3, 3)))]
+    three, five, _ = outlook(held, replace(ASKED, base="v1")).options
+    assert three.base is not None
+    assert (three.price.reps, three.base.reps, three.base.usd, three.both.seconds) == (0, 6, 3.0, 360)
+    assert (five.both.reps, five.both.usd) == (6 + 12, 9.0)
+    shared = outlook([replace(held[0], base=None), *held[1:]], ASKED).options[0]
+    assert shared.base is not None
+    assert shared.base.reps == 3
+    assert outlook(cells(3), ASKED).options[0].base is None
+
+
 def test_a_cell_without_prices_takes_those_of_its_tier():
     held = [*cells(2), replace(cells(1)[0], scenario="T", usd=(), seconds=())]
     found = outlook(held, ASKED)

@@ -14,10 +14,11 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from situations import SITUATIONS, a_diff, a_gate, cell
+from situations import AFTER, BEFORE, HERE, SITUATIONS, a_diff, a_gate, cell
 
+from evalrepo.comparing.diff import diff
 from evalrepo.errors import Exit
-from evalrepo.records.verdict import EXITS
+from evalrepo.records.verdict import EXITS, Policy
 from evalrepo.render.github import verdict_github
 from evalrepo.render.json import verdict_json
 from evalrepo.render.junit import verdict_junit
@@ -63,7 +64,7 @@ def test_the_exit_code_is_the_one_that_design_promises(name):
     assert SITUATIONS[name]().exit == ANSWERS[name]
 
 
-def agree(verdict):
+def assert_all_agree(verdict):
     """One verdict in all formats and the exit code."""
     text, markdown, data = verdict_text(verdict), verdict_markdown(verdict), json.loads(verdict_json(verdict))
     junit, github = ElementTree.fromstring(verdict_junit(verdict)), verdict_github(verdict)
@@ -98,7 +99,7 @@ def agree(verdict):
 
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_all_formats_say_the_same(name):
-    agree(SITUATIONS[name]())
+    assert_all_agree(SITUATIONS[name]())
 
 
 letters = st.text("PF", min_size=1, max_size=4) | st.text("PFE", min_size=1, max_size=5) | st.none()
@@ -116,13 +117,13 @@ def test_whatever_was_measured_all_formats_say_the_same(found, policy, frozen):
         cell(f"S{n}", was, now, scored=scored, golden=golden, control=control)
         for n, (was, now, scored, golden, control) in enumerate(found)
     ]
-    agree(a_diff(*cells))
+    assert_all_agree(a_diff(*cells))
     verdict = a_gate(*cells, frozen=["x: FRZ001 was edited"] if frozen else [], **policy)
-    agree(verdict)
-    fits(verdict)
+    assert_all_agree(verdict)
+    assert_fits(verdict)
 
 
-def fits(verdict):
+def assert_fits(verdict):
     """80 columns, and no control character."""
     for line in verdict_text(verdict).splitlines():
         only_word = line.removesuffix(" \\").removeprefix("  → ").strip()
@@ -133,7 +134,7 @@ def fits(verdict):
 
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_text_fits_eighty_columns_and_holds_no_control_character(name):
-    fits(SITUATIONS[name]())
+    assert_fits(SITUATIONS[name]())
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -141,14 +142,27 @@ def test_no_cell_is_ever_called_significant(name):
     assert "significant" not in verdict_text(SITUATIONS[name]()).lower()
 
 
-@pytest.mark.parametrize("name", [n for n in SITUATIONS if n.startswith("gate")])
+@pytest.mark.parametrize("name", [n for n in SITUATIONS if n.startswith("gate") and ANSWERS[n]])
 def test_whatever_is_no_pass_names_its_reason_and_the_next_command(name):
     verdict = SITUATIONS[name]()
-    if verdict.exit:
-        deciding = [r for r in verdict.reasons if r.kind == verdict.answer]
-        assert deciding
-        assert all(r.command or r.code == "gone" for r in deciding)
-        assert all(any(c.isdigit() for c in r.text) or r.code == "no-cells" for r in deciding)
+    deciding = [r for r in verdict.reasons if r.kind == verdict.answer]
+    assert deciding
+    assert all(r.command or r.code == "gone" for r in deciding)
+    assert all(any(c.isdigit() for c in r.text) or r.code == "no-cells" for r in deciding)
+
+
+def test_a_candidate_that_is_not_here_is_measured_at_its_commit():
+    there = AFTER._replace(name="v1.3")
+    cells = [cell("E1-edits", None, "PPP"), cell("E2-retry", "PPP", None), cell("E3-docs", "PPP", "PPP")]
+    run = "evalrepo run {} --agent claude --tier haiku --reps 3 --at v1.3"
+    [base, own] = [r.command for r in diff(BEFORE, there, cells, Policy("v1.3")).reasons]
+    assert base == run.format("E1-edits") + " --against v1.2"
+    assert own == run.format("E2-retry")
+    same = there._replace(subjects=BEFORE.subjects)
+    [alike, _] = [r.command for r in diff(BEFORE, same, cells, Policy("v1.3")).reasons]
+    assert "--against" not in alike
+    [back, _] = [r.command for r in diff(HERE, there, cells, Policy("v1.3")).reasons]
+    assert back == run.format("E1-edits").removesuffix(" --at v1.3")
 
 
 def test_every_exit_code_of_an_answer_is_in_the_table():
@@ -158,3 +172,11 @@ def test_every_exit_code_of_an_answer_is_in_the_table():
 def test_a_verdict_is_a_function_of_the_set_of_cells():
     cells = [cell("E2", "PPP", "PFF"), cell("E1", "PPP", None), cell("E3", "PPF", "PPP")]
     assert a_gate(*cells) == a_gate(*reversed(cells))
+
+
+def test_reps_that_came_too_late_to_decide_are_counted_and_the_setting_is_named():
+    found = a_diff(cell("E1", "PPPPP", "PPPF"), cell("E2", "PPP", "PPP"))
+    assert [(e.reps, e.why) for e in found.validity.excluded] == [
+        (3, "after the first 3 of a cell, which decide (`reps` in evalrepo.yaml)")
+    ]
+    assert "excluded: 3 reps after the first 3 of a cell" in verdict_text(found)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 
 from evalrepo.comparing import statistics as s
+from evalrepo.comparing.statistics.special import normal_quantile
 
 near = pytest.approx
 A = 1e-4
@@ -31,6 +33,12 @@ def test_clopper_pearson_jeffreys_and_the_rule_of_three():
     assert {counts: s.at_least(*counts) for counts in floors} == near(floors, abs=A)
 
 
+def correlation(a, b):
+    x, y = s.mean(a), s.mean(b)
+    products = sum((i - x) * (j - y) for i, j in zip(a, b, strict=True))
+    return products / math.sqrt(sum((i - x) ** 2 for i in a) * sum((j - y) ** 2 for j in b))
+
+
 def test_standard_errors_of_suite_means():
     x, clusters = [1, 1, 1, 0, 0, 0, 1, 0], [0, 0, 0, 1, 1, 1, 2, 2]
     assert s.standard_error(x) == near(0.188982, abs=1e-6)
@@ -41,6 +49,7 @@ def test_standard_errors_of_suite_means():
     error = s.standard_error(d)
     assert error == near(0.074536, abs=1e-6)
     assert math.hypot(s.standard_error(a), s.standard_error(b)) == near(0.124226, abs=1e-6)
+    assert correlation(a, b) == near(0.8)
     assert s.t_interval(s.mean(d), error, 5) == near((-0.35827, 0.02493), abs=1e-5)
 
 
@@ -162,6 +171,38 @@ def test_the_smallest_drop_is_the_simulated_one_within_its_grid_of_two_points(ce
     assert found == near(MDE[cells, reps], abs=0.03)
 
 
+CLOSED = {6: (0.249, 0.380), 12: (0.176, 0.269), 30: (0.111, 0.170), 60: (0.079, 0.120), 100: (0.061, 0.093),
+          300: (0.035, 0.054)}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", CLOSED)
+def test_the_closed_form_of_the_smallest_drop_is_optimistic(cells):
+    z = normal_quantile(0.95) + normal_quantile(0.8)
+    assert z == near(2.4865, abs=A)
+    for rate, drop in zip((0.9, 0.7), CLOSED[cells], strict=True):
+        assert z * math.sqrt(2 * rate * (1 - rate) / (3 * cells)) == near(drop, abs=6e-4)
+        assert drop <= s.smallest_drop([(3, 3)] * cells, rate) + 0.01
+
+
+SPARSE = {(10, 3): 0.12, (30, 3): 0.46, (60, 3): 0.72, (100, 3): 0.92, (10, 5): 0.24, (30, 5): 0.62, (60, 5): 0.94,
+          (100, 5): 1.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(("cells", "reps"), SPARSE)
+def test_the_power_against_a_few_cells_that_lose_most(cells, reps):
+    rng = random.Random(f"{cells} {reps}")
+    fell = cells // 10
+
+    def passed(rate):
+        return sum(rng.random() < rate for _ in range(reps)), reps
+
+    def release():
+        return [(passed(0.9), passed(0.1 if n < fell else 0.9)) for n in range(cells)]
+
+    seen = sum(s.stratified(release()).p_drop <= 0.05 for _ in range(200)) / 200
+    assert seen == near(SPARSE[cells, reps], abs=0.1)
+
+
 @pytest.mark.parametrize(("rate", "expected"), [(0.8, 0.896), (0.9, 0.972), (0.95, 0.99275), (0.99, 0.9997)])
 def test_the_chance_that_one_cell_passes_two_of_three(rate, expected):
     assert s.p_at_least(2, 3, rate) == near(expected, abs=A)
@@ -234,6 +275,25 @@ def test_held_out_looks():
     table = {(18, 1): 0.349, (18, 5): 0.446, (60, 5): 0.244, (60, 20): 0.382, (300, 5): 0.109}
     assert {key: s.deviation(*key) for key in table} == near(table, abs=1e-3)
     assert (s.alpha_per_look(0.05, 3), s.alpha_per_look(0.05, 5)) == near((0.0167, 0.01), abs=A)
+
+
+def test_the_ladder_tells_only_what_beats_the_best_by_a_step():
+    assert s.ladder([0.40, 0.38, 0.33, 0.34, 0.27], 0.05) == near([0.40, 0.40, 0.35, 0.35, 0.25])
+
+
+def test_thresholdout_without_noise_tells_the_run_set_until_it_differs_and_ends_with_its_budget():
+    asked = [(0.8, 0.78), (0.9, 0.7), (0.8, 0.75), (0.9, 0.6), (0.8, 0.8)]
+    assert s.thresholdout(asked, 0.1, 2, lambda: 0.0) == [0.8, 0.7, 0.8, 0.6, None]
+
+
+def test_thresholdout_with_noise_is_the_same_by_seed_and_never_tells_the_held_out_mean_itself():
+    def told(seed):
+        rng = random.Random(seed)
+        return s.thresholdout([(0.9, 0.5)] * 20, 0.1, 3, lambda: rng.expovariate(1) - rng.expovariate(1), 0.02)
+
+    assert told(1) == told(1) != told(2)
+    assert told(1).count(None) == 17
+    assert 0.5 not in told(1)
 
 
 def test_non_inferiority_of_twenty_scenarios():

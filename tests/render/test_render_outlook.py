@@ -59,7 +59,7 @@ def believed(*posterior: float) -> tuple[Candidate, ...]:
 
 
 SPENT = replace(
-    FOUND, answer="inconclusive", why="39 of 39 reps of the budget are spent, and no commit has 95%", budget=39, diff="",
+    FOUND, answer="inconclusive", why="39 of a budget of 39 reps spent, and no commit has 95%", budget=39, diff="",
     diff_command="", next="77aa0d1" * 6, bits=1.9, candidates=believed(0.08, 0.61, 0.29, 0.02, 0.0, 0.0004),
 )  # fmt: skip
 NOTHING = replace(
@@ -108,7 +108,9 @@ TEXTS = {
     "bisect/spent.txt": lambda: bisection_text(SPENT),
     "bisect/nothing-changed.txt": lambda: bisection_text(NOTHING),
     "bisect/nothing-recorded.txt": lambda: bisection_text(UNTOUCHED),
-    "plan/mixed.txt": lambda: outlook_text(outlook(MIXED, ASKED)),
+    "plan/mixed.txt": lambda: outlook_text(
+        outlook([replace(c, base=c.before[1]) for c in MIXED], replace(ASKED, base="v1.2"))
+    ),
     "plan/saturated.txt": lambda: outlook_text(outlook(MIXED[:8], ASKED)),
     "plan/nothing-recorded.txt": lambda: outlook_text(outlook([known(1, (0, 0), (0, 0), None)], ASKED)),
     "log/suite.txt": lambda: suite_text(suite(), plain),

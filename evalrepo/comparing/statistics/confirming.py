@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalrepo.comparing.statistics.intervals import Counts
 from evalrepo.comparing.statistics.multiplicity import holm
@@ -21,8 +20,7 @@ def confirm(pairs: Sequence[tuple[Counts, Counts]], suspects: int) -> list[float
     return holm([*ps, *[1.0] * (suspects - len(ps))])[: len(ps)]
 
 
-@dataclass(frozen=True, slots=True)
-class Sprt:
+class Sprt(NamedTuple):
     """Where a sequential test stands. `path`: the log likelihood ratio after each rep; decided after `at` reps."""
 
     state: Literal["drop", "same", "open"]

@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalrepo.comparing.statistics.intervals import Counts
 
@@ -30,8 +29,7 @@ TIE = 1 + 1e-9
 """Two probabilities closer than this are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Permuted:
+class Permuted(NamedTuple):
     """What an exact test says. `p_drop` and `p_rise` are one-sided, `p` two-sided (probabilities no larger than that of
     what was seen), `mid` the mid-p of a drop (Lancaster 1961); `informative` strata could have come out otherwise."""
 
