@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 
 from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
 from evalrepo.comparing.blocking import metric_dropped, metric_text, outcome
@@ -88,7 +89,8 @@ def _margin(bare: Verdict) -> list[Reason]:
     )
     if found.attainable >= found.margin:
         text += f"; so few reps exclude {_points(found.attainable)} at best, even if all pass"
-    return [Reason("inconclusive", "margin", text, "evalrepo plan")]
+    one = bare.policy.suites if len(bare.policy.suites) == 1 else ()
+    return [Reason("inconclusive", "margin", text, shlex.join(["evalrepo", "plan", *one]))]
 
 
 def _points(share: float) -> str:
