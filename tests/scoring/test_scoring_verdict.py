@@ -44,6 +44,11 @@ def with_log(**more):
     return replace(SEEN, transcript=TAPE.done(**more))
 
 
+def with_child(**more):
+    child = replace(Tape("c").say("on it").done(), **more)
+    return replace(SEEN, transcript=replace(TAPE.done(), children={"c": child}))
+
+
 @pytest.mark.parametrize(
     ("checks", "seen", "expected"),
     [
@@ -106,6 +111,10 @@ LEAK = (cite("saw the reserve"),)
         (Facts(with_log(end=EndReason.DONE), ends=(TurnEnd(exit_code=3), TurnEnd())), "ERROR(agent)"),
         (Facts(with_log(end=EndReason.CUT), ends=(TurnEnd(Reason.STOPPED, None, cut=True),)), "FAIL B"),
         (Facts(with_log(truncated=True), ends=ENDED), "ERROR(truncated)"),
+        (Facts(with_log(end=EndReason.CUT), ends=ENDED), "ERROR(truncated)"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="rate-limit"), ends=ENDED), "ERROR(rate-limit)"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="agent"), ends=ENDED), "FAIL B"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="network"), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(truncated=True, end=EndReason.UNKNOWN), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(end=EndReason.ERROR), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(end=EndReason.ERROR, error_kind="auth"), ends=WALL), "ERROR(auth)"),
