@@ -106,7 +106,8 @@ def run(
     files (paths that may not exist yet, or a function that finds them) is what the idle and start-up deadlines look
     at. `stop` and `cancel` are asked every 50 ms, `done` when nothing has grown for `linger_s`. More than
     `output_limit` bytes of output is Reason.LIMIT. `rlimits`: `resource.RLIMIT_…` → soft and hard limit (Linux; set
-    just after the start). Only an exception of `stop`, `done` or `watch` is raised, and Ctrl-C; the tree is ended before.
+    just after the start). Only an exception of `stop`, `done` or `watch` is raised, and Ctrl-C; the tree is ended
+    before.
     """
     become_subreaper()
     started, mark = time.monotonic(), new_mark()

@@ -1,9 +1,9 @@
 """What of the harness went wrong, before any check is asked.
 
 The first that applies, in this order: what the harness reports itself; preconditions; each turn's end by process; the
-transcript that is missing or says that the agent broke; a log cut short; a sub-agent that the vendor broke; a prompt that
-is not in it; a subject that was not loaded; a turn that was to be cut and was not; permissions refused by the CLI; too
-many tool calls; validity checks.
+transcript that is missing or says that the agent broke; a log cut short; a sub-agent that the vendor broke; a prompt
+that is not in it; a subject that was not loaded; a turn that was to be cut and was not; permissions refused by the
+CLI; too many tool calls; validity checks.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def _log(_scenario: Scenario, facts: Facts) -> Trouble | None:
         kind = log.error_kind if log.error_kind in KINDS else ErrorKind.AGENT
         if kind != ErrorKind.AGENT or not _ended_by_us(facts):
             return Trouble(kind, log.error_message or "the agent's log ends with an error")
+    if log.end is EndReason.CUT and not _ended_by_us(facts):
+        return Trouble(ErrorKind.TRUNCATED, log.error_message or "the agent's log ends in the middle of its work")
     if (crash := _crash(facts, ErrorKind.AGENT if facts.active else ErrorKind.LAUNCH)) is not None:
         return crash
     if log.truncated and not _ended_by_us(facts):
         return Trouble(ErrorKind.TRUNCATED, "the agent's log is cut short")
-    if log.end is EndReason.CUT and not _ended_by_us(facts):
-        return Trouble(ErrorKind.TRUNCATED, log.error_message or "the agent's log ends in the middle of its work")
     return None
 
 
