@@ -193,8 +193,14 @@ def _stream(events: Iterator[Event], seed: str) -> Response:
     return StreamingResponse(one_by_one(), media_type=_EVENTS, headers={"cache-control": "no-cache", **_ids(seed)})
 
 
+_SOON_MS = "100"
+"""opencode's retries cannot be turned down, but it waits only as long as it is told: seconds, not minutes."""
+
+
 def _error(protocol: Protocol, fault: Fault, seed: str = "0") -> Response:
     wait = {"retry-after": "1"} if fault.status == 429 else {}
+    if fault.status >= 500 or fault.status == 429:
+        wait["retry-after-ms"] = _SOON_MS
     return JSONResponse(protocol.error(fault, seed), fault.status, headers={**wait, **_ids(seed)})
 
 

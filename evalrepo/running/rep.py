@@ -27,7 +27,7 @@ from evalrepo.sandbox.isolation import readable_python
 from evalrepo.sandbox.layout import fresh, remove
 from evalrepo.sandbox.setup import run_setup
 from evalrepo.sandbox.snapshot import manifest, read_file
-from evalrepo.scoring.facts import Facts, Trouble, preconditions
+from evalrepo.scoring.facts import Facts, Trouble, Wanted, preconditions
 from evalrepo.scoring.leaks import leaks, own_reads
 from evalrepo.scoring.verdict import Scored, score
 
@@ -128,7 +128,8 @@ def _in_box(
     rep = _rep(attempt, scored, timing, isolation=bench.isolation.level, played=played)
     rep = rep.model_copy(update={"notes": notes(cell, view.transcript, played) if view else ()})
     kept = {} if log.trouble else dict(log.files)
-    return _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)))
+    done = _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)))
+    return replace(done, rep=_unpriced(done.rep)) if cell.rehearsed else done
 
 
 def furnish(bench: Bench, cell: Prepared, box: Sandbox, cancel: threading.Event | None = None) -> None:
@@ -229,8 +230,8 @@ def notes(cell: Prepared, transcript: Transcript, played: Played) -> tuple[str, 
     return (*unproven, *own)
 
 
-def _wanted(prove: Prove) -> list[str]:
-    return [w for w in (prove.hook_context, prove.skill, prove.agent, prove.instructions) if w]
+def _wanted(prove: Prove) -> list[Wanted]:
+    return [Wanted(kind, text) for kind, text in prove if text]
 
 
 def _rep(attempt: Attempt, scored: Scored, timing: Timing, *, isolation: str, played: Played | None = None) -> Rep:
@@ -266,6 +267,11 @@ def _stored(bench: Bench, rep: Rep, view: View | None, log: Log, kept: tuple[str
     if view is not None:
         update |= {"usage": _usage(view.transcript), "unknown_rows": dict(view.transcript.unknown)}
     return Done(rep.model_copy(update=update), {f"{folder}/{n}": d for n, d in {**files, **extra}.items()})
+
+
+def _unpriced(rep: Rep) -> Rep:
+    """A rehearsal cost nothing; what the CLI makes of its price list is no cost."""
+    return rep.model_copy(update={"usage": rep.usage.model_copy(update={"cost_usd": None})})
 
 
 def _usage(transcript: Transcript) -> UsageRecord:

@@ -40,13 +40,34 @@ class Trouble:
     message: str
 
 
+_NAMED = {"skill": "skill", "agent": "agent", "instructions": "instructions", "tool": "tool",
+          "hook": "hook_context", "message": "hook_context", "prompt": "hook_context"}  # fmt: skip
+"""First word of a `loaded` line → what of `Prove` it can prove. Logs that do not say so have other first words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Words that prove in the log's `loaded` lines that the subject was there; `kind` is their key in `Prove`."""
+
+    kind: str
+    text: str
+
+    def shown_by(self, line: str) -> bool:
+        """A skill and an agent are named in full; of a hook's text and an instruction file a part is enough."""
+        word, _, rest = line.partition(" ")
+        kind = _NAMED.get(word.rstrip(":"))
+        if kind is None:
+            return self.text in line
+        return kind == self.kind and (self.text == rest if kind in ("skill", "agent") else self.text in rest)
+
+
 @dataclass(frozen=True)
 class Facts:
     """One rep.
 
     `view`: the rep as checks see it, None when no transcript could be read (`read_error` says why). `trouble`: what
     stopped the harness itself (setup, launch, redaction, interrupted …), in the order in which it happened. `ends`:
-    one a turn that was started. `wanted`: words that prove in the log's `loaded` lines that the subject was there.
+    one a turn that was started. `wanted`: what is to prove that the subject was there.
     `leaks`: evidence from `leaks.leaks`. `denied`: permissions that the agent was refused by its own CLI. `over_limit`:
     the tool-call limit was passed. `preconditions`: results of `preconditions`.
     """
@@ -55,7 +76,7 @@ class Facts:
     read_error: str = ""
     trouble: tuple[Trouble, ...] = ()
     ends: tuple[TurnEnd, ...] = ()
-    wanted: tuple[str, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
     leaks: tuple[Evidence, ...] = ()
     denied: tuple[str, ...] = ()
     over_limit: bool = False
@@ -70,7 +91,7 @@ class Facts:
     def missing(self) -> tuple[str, ...]:
         """What is wanted in the `loaded` lines and in none of them."""
         lines = self.view.transcript.loaded if self.view is not None else ()
-        return tuple(word for word in self.wanted if not any(word in line for line in lines))
+        return tuple(want.text for want in self.wanted if not any(want.shown_by(line) for line in lines))
 
     @property
     def timed_out(self) -> bool:

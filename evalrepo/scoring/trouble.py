@@ -1,8 +1,9 @@
 """What of the harness went wrong, before any check is asked.
 
 The first that applies, in this order: what the harness reports itself; preconditions; each turn's end by process; the
-transcript that is missing or says that the agent broke; a log cut short; a prompt that is not in it; a subject that was
-not loaded; a turn that was to be cut and was not; permissions refused by the CLI; too many tool calls; validity checks.
+transcript that is missing or says that the agent broke; a log cut short; a sub-agent that the vendor broke; a prompt
+that is not in it; a subject that was not loaded; a turn that was to be cut and was not; permissions refused by the
+CLI; too many tool calls; validity checks.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def trouble(scenario: Scenario, facts: Facts) -> Trouble | None:
         _preconditions,
         _ends,
         _log,
+        _sub_agents,
         _prompts,
         _loaded,
         _cuts,
@@ -77,13 +79,27 @@ def _log(_scenario: Scenario, facts: Facts) -> Trouble | None:
         kind = log.error_kind if log.error_kind in KINDS else ErrorKind.AGENT
         if kind != ErrorKind.AGENT or not _ended_by_us(facts):
             return Trouble(kind, log.error_message or "the agent's log ends with an error")
+    if log.end is EndReason.CUT and not _ended_by_us(facts):
+        return Trouble(ErrorKind.TRUNCATED, log.error_message or "the agent's log ends in the middle of its work")
     if (crash := _crash(facts, ErrorKind.AGENT if facts.active else ErrorKind.LAUNCH)) is not None:
         return crash
     if log.truncated and not _ended_by_us(facts):
         return Trouble(ErrorKind.TRUNCATED, "the agent's log is cut short")
-    if log.end is EndReason.CUT and not _ended_by_us(facts):
-        return Trouble(ErrorKind.TRUNCATED, log.error_message or "the agent's log ends in the middle of its work")
     return None
+
+
+def _sub_agents(_scenario: Scenario, facts: Facts) -> Trouble | None:
+    """A sub-agent that ended for want of its vendor did not do what it could; the main agent may hide that."""
+    if facts.view is None or _ended_by_us(facts):
+        return None
+    _, *below = facts.view.transcript.walk()
+    for child in below:
+        if child.end is EndReason.ERROR and child.error_kind in _VENDOR:
+            return Trouble(child.error_kind, f"a sub-agent broke: {child.error_message or 'without a word'}")
+    return None
+
+
+_VENDOR = {str(ErrorKind.AUTH), str(ErrorKind.NETWORK), str(ErrorKind.RATE_LIMIT)}
 
 
 def _crash(facts: Facts, kind: ErrorKind) -> Trouble | None:

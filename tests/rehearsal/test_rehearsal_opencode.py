@@ -310,7 +310,7 @@ def test_a_prompt_that_is_too_long_is_summed_up_and_the_agent_goes_on(tmp_path: 
 
 
 def test_a_model_that_never_answers_is_idle(tmp_path: Path):
-    seen = play(tmp_path, [{"fail": {"hang": True}}], limits={"idle_s": 12})
+    seen = play(tmp_path, [{"fail": {"hang": True}}], limits={"idle_s": 20})
     assert (seen.rep.verdict, seen.rep.error) == ("ERROR", "idle")
     assert (story(seen.transcript), seen.transcript.end) == ([PROMPT], "cut")  # type: ignore[union-attr]
     assert clean(seen, tmp_path)

@@ -318,6 +318,7 @@ def test_an_error_has_the_vendors_form(server: ModelServer, status: int, protoco
     error = json.loads(data)["error"]
     assert (got, error["type"], error["message"]) == (status, kind, words)
     assert headers.get("retry-after") == ("1" if status == 429 else None)
+    assert headers.get("retry-after-ms") == ("100" if status == 429 or status >= 500 else None)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from evalrepo.processes import Reason
 from evalrepo.records.outcome import FileState
 from evalrepo.records.record import CheckResult, ErrorKind, Outcome, Rep, Timing, Verdict
 from evalrepo.records.transcript import At, Call, EndReason, Prompt, Result, Said, Spawn, Transcript
-from evalrepo.scoring.facts import Facts, Trouble, TurnEnd, preconditions
+from evalrepo.scoring.facts import Facts, Trouble, TurnEnd, Wanted, preconditions
 from evalrepo.scoring.verdict import decide, must_report, score
 
 PASSES = "{id: ok, axis: A, calls: {tool: read, min: 1}}"
@@ -27,6 +27,7 @@ DECIDES = "{id: decides, axis: D, judge: {rubric: r, question: q, resolves: unsu
 TAPE = Tape().prompt().read("a").say("done")
 SEEN = view(TAPE)
 ENDED = (TurnEnd(),)
+HOOK = Wanted("hook_context", "ORCHESTRATION")
 WALL = (TurnEnd(Reason.WALL, None, 600.0),)
 
 
@@ -42,6 +43,11 @@ def word(one, facts):
 
 def with_log(**more):
     return replace(SEEN, transcript=TAPE.done(**more))
+
+
+def with_child(**more):
+    child = replace(Tape("c").say("on it").done(), **more)
+    return replace(SEEN, transcript=replace(TAPE.done(), children={"c": child}))
 
 
 @pytest.mark.parametrize(
@@ -106,12 +112,20 @@ LEAK = (cite("saw the reserve"),)
         (Facts(with_log(end=EndReason.DONE), ends=(TurnEnd(exit_code=3), TurnEnd())), "ERROR(agent)"),
         (Facts(with_log(end=EndReason.CUT), ends=(TurnEnd(Reason.STOPPED, None, cut=True),)), "FAIL B"),
         (Facts(with_log(truncated=True), ends=ENDED), "ERROR(truncated)"),
+        (Facts(with_log(end=EndReason.CUT), ends=ENDED), "ERROR(truncated)"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="rate-limit"), ends=ENDED), "ERROR(rate-limit)"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="agent"), ends=ENDED), "FAIL B"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="network"), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(truncated=True, end=EndReason.UNKNOWN), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(end=EndReason.ERROR), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(end=EndReason.ERROR, error_kind="auth"), ends=WALL), "ERROR(auth)"),
         (Facts(SEEN, ends=(TurnEnd(prompt_seen=True), TurnEnd(prompt_seen=False))), "ERROR(prompt-lost)"),
-        (Facts(SEEN, ends=ENDED, wanted=("ORCHESTRATION",)), "ERROR(not-loaded)"),
-        (Facts(with_log(loaded=("hook: ORCHESTRATION.md",)), ends=ENDED, wanted=("ORCHESTRATION",)), "FAIL B"),
+        (Facts(SEEN, ends=ENDED, wanted=(HOOK,)), "ERROR(not-loaded)"),
+        (Facts(with_log(loaded=("hook: ORCHESTRATION.md",)), ends=ENDED, wanted=(HOOK,)), "FAIL B"),
+        (Facts(with_log(loaded=("skill ORCHESTRATION",)), ends=ENDED, wanted=(HOOK,)), "ERROR(not-loaded)"),
+        (Facts(with_log(loaded=("skill run-all",)), ends=ENDED, wanted=(Wanted("skill", "run"),)), "ERROR(not-loaded)"),
+        (Facts(with_log(loaded=("skill run",)), ends=ENDED, wanted=(Wanted("skill", "run"),)), "FAIL B"),
+        (Facts(with_log(loaded=("seen: run",)), ends=ENDED, wanted=(Wanted("skill", "run"),)), "FAIL B"),
         (Facts(SEEN, ends=(TurnEnd(cut=False), TurnEnd())), "ERROR(not-cut)"),
         (Facts(SEEN, ends=ENDED, denied=("Bash(rm)",)), "ERROR(permission)"),
         (Facts(SEEN, ends=(TurnEnd(Reason.STOPPED, None),), over_limit=True), "ERROR(limit)"),
