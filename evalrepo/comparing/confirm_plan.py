@@ -109,7 +109,7 @@ def batch(strip: str, alpha: float) -> int:
     """How many reps a sequential plan can take next without passing a boundary unseen: 0 when it is decided."""
     if sprt([letter == "P" for letter in strip], alpha=alpha).state != "open":
         return 0
-    most = CAP - len(strip)
+    most = max(0, CAP - len(strip))
     for more in range(1, most + 1):
         ends = (sprt([letter == "P" for letter in strip + kind * more], alpha=alpha).state for kind in "PF")
         if any(state != "open" for state in ends):

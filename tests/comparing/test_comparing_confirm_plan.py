@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from comparing_rows import NEW, OLD, make_row
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from situations import cell
 
@@ -65,6 +65,7 @@ def test_a_fixed_plan_that_was_begun_stays_one():
 
 
 @given(st.text("PF", max_size=CAP + 5))
+@example("FFPPPPPPPFFPPPFPPPPFP")
 @settings(max_examples=200)
 def test_a_batch_never_passes_a_boundary_unseen(strip: str):
     more = batch(strip, 0.05)
