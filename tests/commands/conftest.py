@@ -131,6 +131,7 @@ class Repo:
         process = self.start(*args, "--format", "json")
         out, err = process.communicate(timeout=120)
         assert exit is None or process.returncode == exit, f"exit {process.returncode}\n{out}\n{err}"
+        assert out, f"exit {process.returncode}\n{err}"
         return json.loads(out)
 
     def records(self) -> list[dict]:

@@ -119,11 +119,23 @@ def test_two_runs_of_one_repository_land_both_and_measure_no_cell_twice(repo):
     assert repo.git("status", "--porcelain") == ""
 
 
+def finished(repo) -> int:
+    """Reps whose end is in a journal."""
+    return sum(p.read_text().count('"line":"end"') for p in (repo.path / ".git/evalrepo").rglob("*.jsonl"))
+
+
+def until(met, within_s: float = 60) -> None:
+    end = time.monotonic() + within_s
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def test_ctrl_c_ends_within_two_seconds_and_loses_no_finished_rep(repo):
     slow = SCENARIO.replace('say: "Done', 'sleep: 0.4\n      - say: "Done')
     repo.commit({"scenarios/S1-typo.yaml": slow})
     process = repo.start("run", "--reps", "30", "--jobs", "2")
-    time.sleep(4)
+    until(lambda: finished(repo) >= 2)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
