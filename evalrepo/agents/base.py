@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -224,6 +225,27 @@ def environment(agent: Agent, box: Box, world: World, path: Sequence[str] = ()) 
         env[f"XDG_{name}_HOME"] = f"{box.home_inside}/{place}"
     named = {n: world.environ[n] for n in agent.env if n in world.environ and not n.startswith("GIT_")}
     return env | named | agent.set
+
+
+def printed(box: Box, ending: str = "out") -> dict[str, Path]:
+    """The regular files that hold what each turn printed (`err`: on its standard error), by name in their order."""
+    name = re.compile(rf"turn-([0-9]+)\.{ending}")
+    found = {int(m[1]): p for p in regular_files(box.out) if p.parent == box.out and (m := name.fullmatch(p.name))}
+    return {path.name: path for _, path in sorted(found.items())}
+
+
+def opened(top: Path, relative: str) -> int:
+    """A file below a directory, opened to be read; no link below that is followed. OSError."""
+    *folders, name = relative.split("/")
+    directory = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
+            os.close(directory)
+            directory = inner
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    finally:
+        os.close(directory)
 
 
 def place(box: Box, relative: str, data: bytes) -> None:

@@ -1,14 +1,14 @@
-"""Paths, tools and errors in one form for every agent."""
+"""Paths, tools and usage in one form for every agent."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evalrepo.agents.jsonl import amount_of, count_of
-from evalrepo.records.record import ErrorKind
 from evalrepo.records.transcript import CANONICAL_ARGUMENTS, CANONICAL_TOOLS
 
 _SIMPLE = re.compile(r"(?![/~]|\.)[^/]+(/(?!\.)[^/]+)*").fullmatch
@@ -19,14 +19,41 @@ def relative_path(path: str, work: str, *, cwd: str = "", home: str = "") -> str
 
     `path` as the agent wrote it: relative ones are taken from `cwd` (default: `work`), `~/` is `home`.
     """
-    if _SIMPLE(path) and cwd in ("", work):
-        return path
+    inner = path[len(work) + 1 :] if path.startswith(work + "/") else path if cwd in ("", work) else ""
+    if _SIMPLE(inner):
+        return inner
     if path.startswith("~/") and home:
         path = home + path[1:]
     full = posixpath.normpath(posixpath.join(cwd or work, path))
     if full == work:
         return "."
     return full[len(work) + 1 :] if full.startswith(work + "/") else full
+
+
+def located(found: dict[str, Any], work: str, *, cwd: str = "", home: str = "") -> dict[str, Any]:
+    """Canonical arguments with their `path`, where they have one, as `relative_path`."""
+    path = found.get("path")
+    return found | {"path": relative_path(path, work, cwd=cwd, home=home)} if isinstance(path, str) else found
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of one CLI: its canonical kind, and canonical argument → the tool's own name of it."""
+
+    kind: str
+    names: Mapping[str, str]
+
+    def known(self, args: Any) -> dict[str, Any]:
+        """The canonical arguments that a call of it gives, as they stand there."""
+        given = args if isinstance(args, dict) else {}
+        return {name: given[own] for name, own in self.names.items() if given.get(own) is not None}
+
+
+def joined(edits: Any, names: Mapping[str, str]) -> dict[str, str]:
+    """The texts of several replacements in one file, one below the other; `names` as those of a `Tool`."""
+    blocks = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    texts = {name: [e[own] for e in blocks if isinstance(e.get(own), str)] for name, own in names.items()}
+    return {name: "\n".join(found) for name, found in texts.items() if found}
 
 
 TOOL_NAMES: dict[str, str] = {
@@ -74,53 +101,14 @@ def common_arguments(kind: str, args: Mapping[str, Any], work: str) -> dict[str,
     for name in _BY_KIND.get(kind, ()):
         value = next((args[alias] for alias in _ALIASES[name] if alias in args), None)
         if value is not None:
-            found[name] = relative_path(value, work) if name == "path" and isinstance(value, str) else value
-    return found
+            found[name] = value
+    return located(found, work)
 
 
 def own_arguments(args: Mapping[str, Any], work: str, cwd: str, home: str) -> dict[str, Any]:
     """Canonical arguments of a call that already uses the canonical names."""
     found = {name: value for name, value in args.items() if name in _NAMES and value is not None}
-    path = found.get("path")
-    if isinstance(path, str):
-        found["path"] = relative_path(path, work, cwd=cwd, home=home)
-    return found
-
-
-_KINDS = {kind.value for kind in ErrorKind}
-
-_SIGNATURES: tuple[tuple[ErrorKind, str], ...] = (
-    (
-        ErrorKind.AUTH,
-        r"\b40[13]\b|not logged in|unauthori[sz]ed|authentication|forbidden|(invalid|missing|no) api[ _-]?key",
-    ),
-    (
-        ErrorKind.RATE_LIMIT,
-        r"\b(429|529)\b|rate[ _-]?limit|hit your (usage )?limit|usage limit|overloaded|quota|too many requests",
-    ),
-    (
-        ErrorKind.NETWORK,
-        r"\b50[0234]\b|connection (refused|reset|error|closed)|ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|name resolution",
-    ),
-    (ErrorKind.PERMISSION, r"permission (requested|denied)|auto-rejecting|not permitted"),
-    (ErrorKind.NOT_LOADED, r"unknown (slash )?command|unknown skill"),
-)
-_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _SIGNATURES)
-
-
-def error_kind(kind: str, message: str) -> str:
-    """The ErrorKind that an agent's own words for an error speak of; "" when they are not known.
-
-    `kind` is the agent's own name of it (`rate_limit` is `rate-limit`), looked at before the message.
-    """
-    named = kind.strip().lower().replace("_", "-")
-    if named in _KINDS:
-        return named
-    for text in (kind, message[:2000]):
-        for found, pattern in _COMPILED:
-            if text and pattern.search(text):
-                return found.value
-    return ""
+    return located(found, work, cwd=cwd, home=home)
 
 
 _COUNTS = frozenset(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"))

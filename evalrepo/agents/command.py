@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalrepo.agents import atif
+from evalrepo.agents import atif, vendor
 from evalrepo.agents import native as log
-from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, environment, regular_files
+from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, environment, printed
 from evalrepo.agents.executable import find
 from evalrepo.errors import HarnessError
 from evalrepo.records import globs
@@ -19,7 +19,6 @@ from evalrepo.records.transcript import Transcript
 from evalrepo.world import World
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9._-]*)\}")
-_OUTPUT = re.compile(r"turn-[0-9]+\.out")
 _OWN = ("prompt", "model", "session", "turn")
 
 
@@ -38,19 +37,16 @@ def traits(agent: Agent) -> Traits:
 
 def describe(agent: Agent, tier: Tier) -> dict[str, Any]:
     """All of the config that reaches the CLI; of passed variables the names."""
-    return {
-        "kind": "command",
-        "argv": list(agent.argv),
-        "resume_argv": list(agent.resume_argv),
-        "stdin": agent.stdin,
-        "env": sorted(agent.env),
-        "set": dict(sorted(agent.set.items())),
-        "home": agent.home,
-        "network": agent.network,
-        "transcript": agent.transcript.model_dump(mode="json"),
-        "model": tier.model,
-        "settings": dict(sorted(tier.settings.items())),
-    }
+    return vendor.described(
+        "command",
+        agent,
+        tier,
+        argv=list(agent.argv),
+        resume_argv=list(agent.resume_argv),
+        stdin=agent.stdin,
+        network=agent.network,
+        transcript=agent.transcript.model_dump(mode="json"),
+    )
 
 
 def version(agent: Agent, world: World) -> str:
@@ -163,8 +159,7 @@ def _watch(agent: Agent, box: Box, turn: int) -> Growing:
 def native(agent: Agent, box: Box) -> dict[str, Path]:
     """Files that fit the transcript's glob by the time they were last written, or the output of each turn."""
     if agent.transcript.glob == "stdout":
-        outputs = [p for p in regular_files(box.out) if _OUTPUT.fullmatch(p.name) and p.parent == box.out]
-        return {p.name: p for p in sorted(outputs, key=lambda p: int(p.stem.removeprefix("turn-")))}
+        return printed(box)
     folder, pattern = _place(agent, box)
     top = Path(os.path.realpath(box.home if agent.transcript.glob.startswith("~/") else box.work))
     if not Path(os.path.realpath(folder)).is_relative_to(top):

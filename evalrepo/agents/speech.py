@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from evalrepo.agents.base import AgentModule
-from evalrepo.records.steps import Step
+from evalrepo.records.steps import RunStep, Search, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,33 @@ class Scene:
     known: frozenset[str] = frozenset()
     answers: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+
+    def place(self, path: str) -> str:
+        """A path of a script as a model writes it: relative to the work directory, absolute below HOME."""
+        return self.home + path[1:] if path.startswith("~/") else path
+
+    def absolute(self, path: str) -> str:
+        """The same for a tool that takes absolute paths."""
+        return posixpath.normpath(posixpath.join(self.work, self.place(path)))
+
+
+Made = TypeVar("Made")
+
+
+def made(step: Step, makers: Mapping[str, Callable[[Any, Scene], Made]], scene: Scene, who: str) -> Made:
+    """What the maker for the step's kind makes of what it asks for, a `run` and a `search` written out.
+
+    LookupError when there is none: `who` has no such tool.
+    """
+    make = makers.get(step.kind)
+    if make is None:
+        raise LookupError(f"{who} has no tool for a `{step.kind}` step")
+    asked = getattr(step, step.kind)
+    if isinstance(asked, str) and step.kind == "run":
+        asked = RunStep(command=asked)
+    elif isinstance(asked, str) and step.kind == "search":
+        asked = Search(pattern=asked)
+    return make(asked, scene)
 
 
 class Rehearsable(AgentModule, Protocol):

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evalrepo.agents.canonical import add_usage, error_kind
+from evalrepo.agents.canonical import add_usage
+from evalrepo.agents.faults import error_kind
 from evalrepo.agents.jsonl import sized
 from evalrepo.records.transcript import At, Call, EndReason, Event, Prompt, Result, Said, Spawn, Transcript, Usage
 

@@ -80,7 +80,7 @@ def test_a_cli_that_is_not_there_is_named_with_what_to_do(own):
     own.env["PATH"] = "/usr/bin:/bin"
     said = own.run("run", "C2", "--agent", "codex", "--tier", "rehearsal:compliant", exit=2)
     assert "there is no program 'codex'" in said
-    assert "install codex" in said
+    assert "npm install --global @openai/codex" in said
 
 
 def test_a_call_that_the_cli_does_not_know_is_the_agents_own_doing(own, claude):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ def need(agent: str) -> None:
 class Seen:
     """What a rep left: its record, its transcript as the checks see it, native files, the work tree, HOME and output.
 
-    `asked`: what the model server was asked, in order, over all turns. `alive`: processes that outlived the rep.
+    `asked`: what the model server was asked, in order, over all turns.
     """
 
     rep: Rep
@@ -57,7 +58,6 @@ class Seen:
     home: Mapping[str, bytes]
     out: Mapping[str, bytes]
     asked: tuple = ()
-    alive: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -109,7 +109,8 @@ def play(
     `prompts`: text or whole turns of a scenario (default: `Task N: look after this project.`). `files`: the fixture.
     `subject` with `install`: as in the config. `settings`: of the agent in the config; `model`, `tier`: model and settings
     of the tier. `isolated`: None takes bubblewrap where it works. `rehearse` False starts the CLI without our server.
-    `meanwhile` is called with the run's directory of sandboxes in a thread of its own once the rep has begun.
+    `meanwhile` is called with the run's directory of sandboxes in a thread of its own once the rep has begun, see `strike`.
+    Afterwards no process may be left, and nothing in the real HOME.
     """
     need(agent)
     world = _world(tmp_path, environ or {})
@@ -146,6 +147,7 @@ def play(
         seconds = time.monotonic() - began
         alive = tuple(line for pid, line in sorted(_processes().items()) if pid not in before)
     native = {n.removeprefix("rep/"): d for n, d in done.files.items()}
+    assert (alive, list((tmp_path / "real-home").iterdir())) == ((), [])
     log = {n: d for n, d in native.items() if n != "outcome.json" and not n.startswith("files/")}
     work = "/srv/project" if isolation.level != "none" else str(base / "0001" / "project")
     return Seen(
@@ -156,7 +158,6 @@ def play(
         home=stage.kept.get("home", {}),
         out=stage.kept.get("out", {}),
         asked=tuple(stage.asked),
-        alive=alive,
         seconds=seconds,
     )
 
@@ -177,8 +178,39 @@ def _isolation(world: World, tmp_path: Path, isolated: bool | None) -> Isolation
     return found
 
 
+def strike(mark: str, number: signal.Signals, cli: str = "", *, every: bool = False) -> Callable[[Path], None]:
+    """For `meanwhile`: the signal to a CLI once a process of ours has `mark` in its command line, and a little later.
+
+    The CLI is the nearest process above that one which has `cli` in its own command line and no mark; or `every` such.
+    """
+
+    def meanwhile(base: Path) -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            parents, lines = _table()
+            marked = next(
+                (pid for pid, line in lines.items() if mark in line and os.getpid() in _above(pid, parents)), 0
+            )
+            if marked:
+                time.sleep(0.5)
+                found = [pid for pid in _above(marked, parents)[:-1] if cli in lines[pid] and mark not in lines[pid]]
+                for pid in found if every else found[:1]:
+                    os.kill(pid, number)
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"nothing with {mark} ran in {base}")
+
+    return meanwhile
+
+
 def _processes() -> dict[int, str]:
     """Pid → command line of what descends from us and is no zombie; we adopt whatever loses its parent."""
+    parents, lines = _table()
+    return {pid: line for pid, line in lines.items() if os.getpid() in _above(pid, parents)}
+
+
+def _table() -> tuple[dict[int, int], dict[int, str]]:
+    """Pid → parent of all processes, pid → command line of those that are no zombies."""
     parents: dict[int, int] = {}
     lines: dict[int, str] = {}
     for entry in Path("/proc").iterdir():
@@ -188,15 +220,15 @@ def _processes() -> dict[int, str]:
             state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
             parents[int(entry.name)] = int(parent)
             if state != "Z":
-                lines[int(entry.name)] = (
-                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-                )
-    return {pid: line for pid, line in lines.items() if _descends(pid, parents)}
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                lines[int(entry.name)] = words.decode("utf-8", "replace")
+    return parents, lines
 
 
-def _descends(pid: int, parents: Mapping[int, int]) -> bool:
-    while pid in parents:
+def _above(pid: int, parents: Mapping[int, int]) -> list[int]:
+    """The ancestors of a process, the nearest first, up to ourselves or the first of all."""
+    found: list[int] = []
+    while pid in parents and os.getpid() not in found:
         pid = parents[pid]
-        if pid == os.getpid():
-            return True
-    return False
+        found.append(pid)
+    return found

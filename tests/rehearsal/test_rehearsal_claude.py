@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +15,17 @@ import stage
 from stage import Seen
 
 from evalrepo.records.transcript import Call, EndReason, Event, Prompt, Said, Transcript
+from tests.telling import unusual
 
 SONNET, HAIKU = "claude-sonnet-4-5", "claude-haiku-5-5"
 TASK = "Task 1: look after this project."
 README = "1\thello world\n2\tsecond line\n3\t"
+USUAL = Transcript("claude", "2.1.332", models=(SONNET,), end=EndReason.DONE)
 WORDS = {"edit": "has been updated successfully", "write": "File created successfully", "spawn": "R"}
 
 
 def play(tmp_path: Path, *turns: list[Mapping[str, Any]], **more: Any) -> Seen:
-    """A rep that leaves nothing behind: no process, and a real HOME as it was."""
     seen = stage.play(tmp_path, "claude", turns, **more)
-    assert seen.alive == ()
-    assert list((tmp_path / "real-home").iterdir()) == []
     assert seen.rep.isolation == "bwrap"
     return seen
 
@@ -39,23 +38,10 @@ def transcript(seen: Seen) -> Transcript:
 
 def told(read: Transcript, indent: str = "") -> Iterator[str]:
     """All of a transcript but ids, places and the CLI's own longer sentences."""
-    usual = Transcript("claude", "2.1.332", models=(SONNET,), end=EndReason.DONE)
-    for name in (
-        "agent",
-        "version",
-        "models",
-        "end",
-        "error_kind",
-        "error_message",
-        "truncated",
-        "loaded",
-        "denied",
-        "unknown",
-    ):
-        value = getattr(read, name)
-        value = tuple(v for v in value if not _bundled(v)) if name == "loaded" else value
-        if value != getattr(usual, name):
-            yield f"{indent}{name}: {value}"
+    for name, value in unusual(read, USUAL, "sessions").items():
+        own = tuple(v for v in value if not _bundled(v)) if name == "loaded" else value
+        if own or name != "loaded":
+            yield f"{indent}{name}: {own}"
     used = read.usage
     yield f"{indent}{used.input_tokens}+{used.output_tokens} tokens, {used.tool_calls} calls, {used.agents} agents"
     order = {call.id: n for n, call in enumerate((e for e in read.events if isinstance(e, Call)), 1)}
@@ -233,7 +219,8 @@ def test_a_session_that_is_resumed_and_a_fresh_one(tmp_path: Path):
     assert list(told(read)) == lines(TURNS)
     assert len(read.sessions) == 2
     assert seen.rep.usage is not None
-    assert seen.rep.usage.cost_usd == pytest.approx(0.0024)
+    assert read.usage.cost_usd == pytest.approx(0.0024)
+    assert seen.rep.usage.cost_usd is None
 
 
 STUBBORN = (
@@ -315,13 +302,13 @@ def test_a_subject_that_is_not_there_is_no_verdict(tmp_path: Path):
 @pytest.mark.parametrize(
     ("fail", "kind", "words"),
     [
-        ({"status": 401, "error": "invalid x-api-key"}, "auth", "put a valid one"),
+        ({"status": 401, "error": "invalid x-api-key"}, "auth", "put a valid key"),
         ({"status": 404, "error": "model: x"}, "agent", "the tier's `model`"),
         ({"status": 429, "error": "slow down"}, "rate-limit", "slow down"),
         ({"status": 500, "error": "boom"}, "network", "500 boom"),
         ({"status": 529, "error": "Overloaded"}, "rate-limit", "529 Overloaded"),
         ({"error": "prompt is too long: 250000 tokens > 200000 maximum"}, "limit", "Prompt is too long"),
-        ({"truncate": True, "error": "half of"}, "network", "Connection to the API was lost"),
+        ({"truncate": True, "error": "half of"}, "truncated", "Connection to the API was lost"),
     ],
     ids=["401", "404", "429", "500", "529", "too-long", "cut"],
 )
@@ -375,42 +362,10 @@ def test_a_missing_key_says_where_to_name_it(tmp_path: Path):
     )
 
 
-def ended_by(number: signal.Signals) -> Callable[[Path], None]:
-    """Sends a signal to the CLI itself once its shell has begun to work."""
-
-    def meanwhile(base: Path) -> None:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            time.sleep(0.1)
-            if list(base.glob("*/project/started")):
-                for pid in _cli():
-                    os.kill(pid, number)
-                return
-
-    return meanwhile
-
-
-def _cli() -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            program, *rest = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else (b"",)
-            ours = (
-                program.endswith(b"/claude")
-                and b"--output-format=json" in rest
-                and (entry / "root/srv/project/started").exists()
-            )
-        except OSError:
-            continue
-        if ours:
-            found.append(int(entry.name))
-    return found
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
 def test_a_cli_that_somebody_ends_is_no_verdict(tmp_path: Path, number: signal.Signals):
     steps = [{"run": "touch started; trap '' TERM; python3 -c 'import time; time.sleep(60)'; echo over"}]
-    seen = play(tmp_path, steps, meanwhile=ended_by(number))
+    seen = play(tmp_path, steps, meanwhile=stage.strike("time.sleep(60)", number, "--output-format=json"))
     assert (seen.rep.verdict, seen.transcript and seen.transcript.end) == ("ERROR", EndReason.CUT)
     assert seen.seconds < 40
 

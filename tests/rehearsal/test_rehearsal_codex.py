@@ -6,15 +6,22 @@ import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stage
 
-from evalrepo.records.transcript import Call, Prompt, Result, Said, Transcript, Usage
+from evalrepo.agents import codex
+from evalrepo.agents.base import Box, Endpoint, Turn
+from evalrepo.records.config import Agent, Tier
+from evalrepo.records.steps import Step
+from evalrepo.records.transcript import Call, EndReason, Transcript, Usage
+from evalrepo.rehearsal import ModelServer, Part
+from evalrepo.world import World
+from tests import telling
+from tests.telling import story
 
 PLAIN, CODE = "gpt-5.5", "gpt-6-astra"
 """A model that calls tools, and one that writes scripts which call them."""
@@ -23,6 +30,8 @@ PROMPT = ("prompt", "Task 1: look after this project.")
 README = "hello world\nsecond line\n"
 SYSTEM = ("skill imagegen", "skill openai-docs", "skill skill-creator", "skill skill-installer")
 """Skills that the CLI brings."""
+
+USUAL = Transcript("codex", "0.171.0", end=EndReason.DONE, loaded=SYSTEM)
 
 ROLE = 'name = "reviewer"\ndescription = "Reviews."\ndeveloper_instructions = "MARK-ROLE"\nmodel = "gpt-5.6-sol"\n'
 HOOKS = """{"hooks": {
@@ -38,55 +47,23 @@ INSTALL = {
         "SKILL.md": ".agents/skills/greet/SKILL.md",
         "hooks.json": ".codex/hooks.json",
     },
-    "prove": {"hook_context": "MARK-HOOK", "skill": "skill greet"},
+    "prove": {"hook_context": "MARK-HOOK", "skill": "greet"},
 }
 RULES = "# AGENTS.md instructions for /srv/project\n\n<INSTRUCTIONS>\nMARK-RULES\n\n</INSTRUCTIONS>"
 REFUSED = "Reasoning effort `unheard-of` is not supported for model `gpt-5.5`. Supported reasoning efforts: low, medium, high, xhigh"
 
 
-def story(transcript: Transcript | None) -> list[tuple[Any, ...]]:
-    """The events without ids and places; what a sub-agent did stands behind its spawn."""
-    assert transcript is not None
-    return [line for event in transcript.events for line in _lines(event, transcript)]
-
-
-def _lines(event: Prompt | Said | Call | Result, transcript: Transcript) -> list[tuple[Any, ...]]:
-    if isinstance(event, Prompt):
-        return [("told" if event.synthetic else "prompt", event.text)]
-    if isinstance(event, Said):
-        return [("said", event.text)]
-    if isinstance(event, Result):
-        return [("result", event.ok, event.exit_code, event.text)]
-    line: tuple[Any, ...] = ("call", event.by, event.tool, event.kind, dict(event.canonical))
-    if event.spawn is None:
-        return [line]
-    models = (event.spawn.requested, event.spawn.resolved, event.spawn.served)
-    child = transcript.children.get(event.spawn.child)
-    return [(*line, models), *([("child", story(child))] if child else [])]
-
-
 def rest(transcript: Transcript | None) -> dict[str, Any]:
-    """All but the events: what is the same for every good rep is left out."""
-    assert transcript is not None
-    usual: dict[str, Any] = {
-        "agent": "codex", "version": "0.171.0", "end": "done", "error_kind": "", "error_message": "",
-        "truncated": False, "denied": (), "unknown": {}, "loaded": SYSTEM,
-    }  # fmt: skip
-    found = {name: getattr(transcript, name) for name in (*usual, "models", "usage")}
-    return {name: value for name, value in found.items() if usual.get(name, ...) != value}
+    return telling.rest(transcript, USUAL)
 
 
 def usage(answers: int, calls: int, agents: int = 0) -> Usage:
-    """What the server says that so many answers cost; codex knows no price."""
-    return Usage(100 * answers, 20 * answers, 0, 0, None, calls, agents)
+    """codex knows no price."""
+    return telling.usage(answers, calls, agents, price=None)
 
 
 def play(tmp_path: Path, *turns: list[dict[str, Any]], **more: Any) -> stage.Seen:
-    """Plays; nothing of the CLI or its shells may be alive afterwards, and the real HOME must be as it was."""
-    seen = stage.play(tmp_path, "codex", turns, **more)
-    assert [line for line in seen.alive if "codex" in line or "sleep 2.7" in line] == []
-    assert list((tmp_path / "real-home").iterdir()) == []
-    return seen
+    return stage.play(tmp_path, "codex", turns, **more)
 
 
 def ran(by: str, command: str, kind: str = "shell", **more: str) -> tuple[Any, ...]:
@@ -244,7 +221,7 @@ def test_a_sub_agent_that_breaks_is_no_end_of_its_parent(tmp_path: Path, model: 
     assert (call.ok, "high demand" in call.result.text) == (False, True)
     [child] = seen.transcript.children.values()
     assert (child.end, child.error_kind) == ("error", "network")
-    assert (seen.transcript.end, seen.rep.verdict) == ("done", "PASS")
+    assert (seen.transcript.end, seen.rep.verdict, seen.rep.error) == ("done", "ERROR", "network")
 
 
 def test_a_second_turn_goes_on_with_the_session_whatever_its_prompt_looks_like(tmp_path: Path):
@@ -307,14 +284,14 @@ def test_no_more_calls_are_made_than_the_turn_may(tmp_path: Path):
 
 FAULTS = [
     ({"status": 400}, "agent", "stub"),
-    ({"status": 401, "error": "bad key"}, "auth", "name its key in `env: [CODEX_API_KEY]`"),
+    ({"status": 401, "error": "bad key"}, "auth", "put a valid key"),
     ({"status": 403}, "auth", "403"),
-    ({"status": 404}, "agent", "check the tier's `model`"),
+    ({"status": 404}, "agent", "correct the tier's `model`"),
     ({"status": 429}, "rate-limit", "429"),
-    ({"status": 500}, "network", "run again"),
+    ({"status": 500}, "network", "try again later"),
     ({"status": 529}, "rate-limit", "529"),
-    ({"error": "prompt is too long"}, "agent", "no longer fit into the model's context window"),
-    ({"truncate": True}, "truncated", "the answer was cut off"),
+    ({"error": "prompt is too long"}, "limit", "does not fit into the model's context"),
+    ({"truncate": True}, "truncated", "the vendor's answer broke off"),
 ]
 
 
@@ -372,51 +349,38 @@ def test_a_rehearsal_gets_no_key_of_the_user(tmp_path: Path):
 
 @pytest.mark.parametrize("model", [PLAIN, CODE])
 def test_nobody_else_is_asked_anything(tmp_path: Path, model: str):
-    """What is not for the model server would go to the proxy."""
-    with socket.create_server(("127.0.0.1", 0)) as proxy:
+    """What is not for the model server would go to the proxy, which a rehearsal itself never names."""
+    stage.need("codex")
+    work, home, tmp, out = (tmp_path / name for name in ("work", "home", "tmp", "out"))
+    for place in (work, home, tmp, out):
+        place.mkdir()
+    (work / "README.md").write_text(README)
+    box, world = Box.bare(work, home, tmp, out), World(work, dict(os.environ), lambda: datetime.now(UTC), os.urandom)
+    steps = tuple(Step.model_validate(step) for step in ({"read": "README.md"}, {"say": "Done."}))
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+    agent = Agent.model_validate({"tiers": {"t": {}}, "set": dict.fromkeys(proxies, "http://127.0.0.1:9")})
+    with ModelServer(tmp_path) as server, socket.create_server(("127.0.0.1", 0)) as proxy:
+        server.admit("k", Part(codex, steps, "Go.", str(work), str(home)))
+        turn = Turn(1, "Go.", script=steps, endpoint=Endpoint(server.url, "k"))
+        launch = codex.launch(agent, Tier(model=model), box, turn, world)
+        assert not set(proxies) & set(launch.env)
         place = f"http://127.0.0.1:{proxy.getsockname()[1]}"
-        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-        env = {**dict.fromkeys(names, place), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-        steps = [{"read": "README.md"}, {"say": "Done."}]
-        seen = play(tmp_path, steps, isolated=False, model=model, settings={"set": env})
+        env = {**launch.env, **dict.fromkeys(proxies, place), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+        ran = subprocess.run(
+            launch.argv, check=True, input=launch.stdin, env=env, cwd=work, capture_output=True, timeout=60
+        )
         proxy.settimeout(0)
         with pytest.raises(BlockingIOError):
             proxy.accept()
-    assert (seen.rep.verdict, len(seen.asked)) == ("PASS", 2)
+        assert (len(server.asked("k")), b"Done." in ran.stdout) == (2, True)
 
 
 @pytest.mark.parametrize(("name", "nap"), [("SIGINT", "2.71e2"), ("SIGTERM", "2.72e2"), ("SIGKILL", "2.73e2")])
 def test_a_signal_from_elsewhere_cuts_the_log_and_leaves_nothing_alive(tmp_path: Path, name: str, nap: str):
     command = f"trap '' TERM; sleep {nap}"
     steps = [{"say": "Started."}, {"run": command}, {"say": "Never said."}]
-    seen = play(tmp_path, steps, meanwhile=_when_slow(f"sleep {nap}", getattr(signal, name)))
+    seen = play(tmp_path, steps, meanwhile=stage.strike(f"sleep {nap}", getattr(signal, name), "/bin/codex exec"))
     assert seen.rep.verdict == "ERROR"
     assert seen.transcript is not None
     assert seen.transcript.end == "cut"
     assert story(seen.transcript)[:3] == [PROMPT, ("said", "Started."), ran("main", command)]
-
-
-def _when_slow(command: str, number: int) -> Callable[[Path], None]:
-    """Once the command runs, the CLI that started it gets the signal."""
-
-    def wait(base: Path) -> None:
-        for _ in range(200):
-            running = _processes()
-            slow = next((pid for pid, (_, line) in running.items() if line == command), None)
-            if slow is not None:
-                time.sleep(0.5)
-                while "/bin/codex exec" not in running[slow][1]:
-                    slow = running[slow][0]
-                os.kill(slow, number)
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"{command} never ran in {base}")
-
-    return wait
-
-
-def _processes() -> Mapping[int, tuple[int, str]]:
-    """Pid → its parent's and the command line."""
-    listed = subprocess.run(["ps", "-ewwo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    rows = (line.split(None, 2) for line in listed.splitlines()[1:])
-    return {int(pid): (int(parent), " ".join(rest)) for pid, parent, *rest in rows}

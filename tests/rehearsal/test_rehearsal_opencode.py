@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stage
 
-from evalrepo.records.transcript import Call, Prompt, Result, Said, Spawn, Transcript, Usage
+from evalrepo.records.transcript import EndReason, Transcript
+from tests import telling
+from tests.telling import usage
 
 SONNET, HAIKU = "anthropic/claude-sonnet-4-5", "anthropic/claude-haiku-4-5"
 PROMPT = ("prompt", "Task 1: look after this project.")
@@ -46,55 +46,25 @@ INSTALL = {
         "AGENTS.md": "AGENTS.md",
     },
     "primary": "lead",
-    "prove": {"agent": "agent lead", "skill": "skill greet"},
+    "prove": {"agent": "lead", "skill": "greet"},
 }
+USUAL = Transcript("opencode", "1.18.33", end=EndReason.DONE)
 INHERITED = (None, SONNET, (SONNET,))
 
 
-def story(transcript: Transcript | None) -> list[tuple[Any, ...]]:
-    """The events without ids and places; each result where the model saw it, children where they were started."""
-    assert transcript is not None
-    return [line for event in transcript.events for line in _lines(event, transcript)]
+def story(transcript: Transcript | None) -> list[Any]:
+    """As `telling.story`; ids of sessions, which results name, are cut."""
+    return [_shown(line) for line in telling.story(transcript)]
 
 
-def _lines(event: Prompt | Said | Call | Result, transcript: Transcript) -> list[tuple[Any, ...]]:
-    if isinstance(event, Prompt | Said):
-        return [("prompt" if isinstance(event, Prompt) else "said", event.text)]
-    if isinstance(event, Result):
-        return [("result", event.ok, event.exit_code, re.sub(r"ses_\w+", "ses_", event.text))]
-    line: tuple[Any, ...] = ("call", event.by, event.tool, event.kind, dict(event.canonical))
-    if event.spawn is None:
-        return [line]
-    return [
-        (*line, _models(event.spawn)),
-        *([story(transcript.children[event.spawn.child])] if event.spawn.child else []),
-    ]  # type: ignore[list-item]
-
-
-def _models(spawn: Spawn) -> tuple[str | None, str | None, tuple[str, ...]]:
-    return spawn.requested, spawn.resolved, spawn.served
-
-
-def usage(answers: int, calls: int, agents: int = 0, cost: float | None = None) -> Usage:
-    """What the server says that so many answers cost, at the price of the model that is asked."""
-    price = round(answers * 0.0006, 6) if cost is None else cost
-    return Usage(100 * answers, 20 * answers, 0, 0, pytest.approx(price), calls, agents)
+def _shown(line: tuple[Any, ...]) -> tuple[Any, ...]:
+    if line[0] == "child":
+        return ("child", [_shown(inner) for inner in line[1]])
+    return (*line[:3], re.sub(r"ses_\w+", "ses_", line[3])) if line[0] == "result" else line
 
 
 def rest(transcript: Transcript | None) -> dict[str, Any]:
-    """All but the events: what is the same for every good rep is left out."""
-    assert transcript is not None
-    usual: dict[str, Any] = {
-        "agent": "opencode", "version": "1.18.33", "end": "done", "error_kind": "", "error_message": "",
-        "truncated": False, "denied": (), "unknown": {},
-    }  # fmt: skip
-    found = {name: getattr(transcript, name) for name in (*usual, "models", "loaded", "usage")}
-    return {name: value for name, value in found.items() if usual.get(name, ...) != value}
-
-
-def clean(seen: stage.Seen, tmp_path: Path) -> bool:
-    """Nothing of the CLI or its shells is alive, and the real HOME is as it was."""
-    return seen.alive == () and not list((tmp_path / "real-home").iterdir())
+    return telling.rest(transcript, USUAL)
 
 
 def turns(seen: stage.Seen) -> list[int]:
@@ -104,7 +74,7 @@ def turns(seen: stage.Seen) -> list[int]:
 
 def flat(told: list[Any]) -> list[tuple[Any, ...]]:
     """The lines of sub-agents where they stand."""
-    return [inner for line in told for inner in (flat(line) if isinstance(line, list) else [line])]
+    return [inner for line in told for inner in (flat(line[1]) if line[0] == "child" else [line])]
 
 
 def play(tmp_path: Path, *turns: list[dict[str, Any]], **more: Any) -> stage.Seen:
@@ -137,7 +107,6 @@ def test_it_reads_edits_writes_searches_and_runs_what_the_script_says(tmp_path: 
     assert seen.work["src/app.py"] == b"def add(a, b):\n    return a + b\n"
     assert sorted(seen.work) == [".gitignore", "README.md", "docs/new.md", "src/app.py"]
     assert {asked.model for asked in seen.asked} == {"claude-sonnet-4-5"}, "no other model is asked for a title"
-    assert clean(seen, tmp_path)
 
 
 def test_the_subject_is_there_and_its_sub_agents_have_their_own_models(tmp_path: Path):
@@ -156,12 +125,12 @@ def test_the_subject_is_there_and_its_sub_agents_have_their_own_models(tmp_path:
     assert told[:2] == [PROMPT, ("call", "main", "skill", "skill", {"skill": "greet"})]
     assert told[3:] == [
         ("call", "main", "task", "spawn", {"agent": "reviewer", "task": "Review it."}, (None, HAIKU, (HAIKU,))),
-        [
+        ("child", [
             ("prompt", "Review it."),
             ("call", "reviewer", "read", "read", {"path": "README.md"}),
             ("result", True, None, README),
             ("said", "Fine."),
-        ],
+        ]),
         ("result", True, None, report("Fine.")),
         ("call", "main", "task", "spawn", {"agent": "general", "task": "Count one."}, INHERITED),
         counted("Count one.", 1, "One."),
@@ -172,37 +141,37 @@ def test_the_subject_is_there_and_its_sub_agents_have_their_own_models(tmp_path:
         ("call", "main", "task", "spawn", {"agent": "no-such-agent", "task": "Fail."}, (None, None, ())),
         ("result", False, None, "Unknown agent type: no-such-agent is not a valid agent type"),
         ("call", "main", "task", "spawn", {"agent": "deep", "task": "Go deep."}, INHERITED),
-        [
+        ("child", [
             ("prompt", "Go deep."),
             ("call", "deep", "task", "spawn", {"agent": "general", "task": "Go deeper."}, INHERITED),
             counted("Go deeper.", 3, "Deepest."),
             ("result", True, None, report("Deepest.")),
             ("said", "Deep."),
-        ],
+        ]),
         ("result", True, None, report("Deep.")),
         ("said", "All done."),
-    ]
+    ]  # fmt: skip
     haikus = 2 * 0.0002
     assert rest(seen.transcript) == {
         "models": (SONNET,),
         "loaded": ("agent lead", "skill greet"),
         "usage": usage(16, 11, agents=5, cost=14 * 0.0006 + haikus),
     }
+    assert (seen.rep.verdict, seen.rep.message) == ("PASS", "")
     marks = {mark for asked in seen.asked for mark in re.findall(r"MARK-[A-Z]+", json.dumps(asked.body))}
     assert marks == {"MARK-LEAD", "MARK-SKILL", "MARK-PLUGIN", "MARK-RULES"}
     assert set(seen.work) - {"README.md", "src/app.py", ".gitignore", *INSTALL["copy"].values()} == {
         ".opencode/.gitignore"
     }
-    assert clean(seen, tmp_path)
 
 
 def report(text: str) -> str:
     return f'<task id="ses_" state="completed">\n<task_result>\n{text}\n</task_result>\n</task>'
 
 
-def counted(task: str, number: int, said: str) -> list[tuple[Any, ...]]:
+def counted(task: str, number: int, said: str) -> tuple[Any, ...]:
     call = ("call", "general", "bash", "shell", {"command": f"echo {number}"})
-    return [("prompt", task), call, ("result", True, 0, f"{number}\n"), ("said", said)]
+    return ("child", [("prompt", task), call, ("result", True, 0, f"{number}\n"), ("said", said)])
 
 
 def test_a_second_turn_goes_on_with_the_session(tmp_path: Path):
@@ -240,7 +209,6 @@ def test_a_turn_that_is_cut_leaves_its_half_and_a_fresh_session_goes_on(tmp_path
     assert rest(seen.transcript) == {"models": (SONNET,), "loaded": ("agent build",), "usage": usage(2, 2)}
     assert turns(seen) == [1, 1, 1, 2, 2, 2, 2]
     assert len(seen.transcript.sessions) == 2  # type: ignore[union-attr]
-    assert clean(seen, tmp_path)
 
 
 def test_calls_are_counted_before_they_are_run_a_sub_agents_included(tmp_path: Path):
@@ -248,11 +216,10 @@ def test_calls_are_counted_before_they_are_run_a_sub_agents_included(tmp_path: P
     prompts = [{"prompt": "First.", "stop_after": {"tool_calls": 3}}]
     seen = play(tmp_path, [spawn, {"say": "Never said."}], prompts=prompts)
     assert (seen.rep.verdict, seen.rep.message) == ("PASS", "")
-    assert [line[3:] for line in story(seen.transcript)[2] if line[0] == "call"] == [
+    assert [line[3:] for line in story(seen.transcript)[2][1] if line[0] == "call"] == [
         ("shell", {"command": "echo 1"}),
         ("shell", {"command": "sleep 3.14159e2"}),
     ]
-    assert clean(seen, tmp_path)
 
 
 def test_without_isolation_it_does_the_same(tmp_path: Path):
@@ -265,7 +232,6 @@ def test_without_isolation_it_does_the_same(tmp_path: Path):
         ("said", "Done."),
     ]
     assert seen.rep.verdict == "PASS"
-    assert clean(seen, tmp_path)
 
 
 def test_a_subject_that_asks_for_permissions_hangs_neither_the_agent_nor_its_sub_agents(tmp_path: Path):
@@ -284,9 +250,9 @@ def test_a_subject_that_asks_for_permissions_hangs_neither_the_agent_nor_its_sub
 
 
 ERRORS = {
-    "auth": ({"status": 401}, "auth", "APIError: invalid x-api-key (HTTP 401) (put a valid key"),
-    "no-model": ({"status": 404}, "agent", "APIError: model: not found (HTTP 404) (correct the tier's `model`"),
-    "rate-limit": ({"status": 429}, "rate-limit", "APIError: This request would exceed your account's rate limit."),
+    "auth": ({"status": 401}, "auth", "HTTP 401: invalid x-api-key (put a valid key"),
+    "no-model": ({"status": 404}, "agent", "HTTP 404: model: not found (correct the tier's `model`"),
+    "rate-limit": ({"status": 429}, "rate-limit", "HTTP 429: This request would exceed your account's rate limit."),
 }
 
 
@@ -298,7 +264,6 @@ def test_an_error_of_the_vendor_is_the_harness_trouble_and_says_what_to_do(
     assert (seen.rep.verdict, seen.rep.error) == ("ERROR", kind)
     assert seen.rep.message.startswith(message), seen.rep.message
     assert story(seen.transcript) == [PROMPT]
-    assert clean(seen, tmp_path)
 
 
 def test_a_prompt_that_is_too_long_is_summed_up_and_the_agent_goes_on(tmp_path: Path):
@@ -313,7 +278,6 @@ def test_a_model_that_never_answers_is_idle(tmp_path: Path):
     seen = play(tmp_path, [{"fail": {"hang": True}}], limits={"idle_s": 20})
     assert (seen.rep.verdict, seen.rep.error) == ("ERROR", "idle")
     assert (story(seen.transcript), seen.transcript.end) == ([PROMPT], "cut")  # type: ignore[union-attr]
-    assert clean(seen, tmp_path)
 
 
 def test_without_a_key_it_says_how_to_give_one(tmp_path: Path):
@@ -347,7 +311,10 @@ def _heard_signals():
 def test_one_that_is_killed_leaves_a_transcript_up_to_there_and_no_shell(tmp_path: Path, how: signal.Signals):
     command = "trap '' TERM; sleep 3.14159e2"
     seen = play(
-        tmp_path, [{"say": "Started."}, {"run": command}], isolated=False, meanwhile=lambda base: kill(base, how)
+        tmp_path,
+        [{"say": "Started."}, {"run": command}],
+        isolated=False,
+        meanwhile=stage.strike("3.14159e2", how, "opencode", every=True),
     )
     assert seen.rep.verdict == "ERROR"
     assert story(seen.transcript) == [
@@ -356,30 +323,3 @@ def test_one_that_is_killed_leaves_a_transcript_up_to_there_and_no_shell(tmp_pat
         ("call", "main", "bash", "shell", {"command": command}),
     ]
     assert seen.transcript.end == "cut"  # type: ignore[union-attr]
-    assert clean(seen, tmp_path)
-
-
-def kill(base: Path, how: signal.Signals) -> None:
-    """Send the signal to the CLI below `base` once its shell is there."""
-    for _ in range(1200):
-        mine = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _works_in(pid, base)]
-        if any(b"3.14159e2" in _command(pid) for pid in mine):
-            for pid in mine:
-                if b"opencode" in _command(pid):
-                    os.kill(pid, how)
-            return
-        time.sleep(0.05)
-
-
-def _works_in(pid: int, base: Path) -> bool:
-    try:
-        return Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(base)
-    except OSError:
-        return False
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

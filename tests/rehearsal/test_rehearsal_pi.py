@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stage
 
-from evalrepo.records.transcript import Call, Prompt, Result, Said, Spawn, Transcript, Usage
+from evalrepo.records.transcript import Call, EndReason, Prompt, Result, Transcript
+from tests import telling
+from tests.telling import usage
 
 SONNET, HAIKU = "anthropic/claude-sonnet-4-5", "anthropic/claude-haiku-4-5"
 MODEL = "rehearsal/model"
@@ -20,60 +21,27 @@ PROMPT = ("prompt", "Task 1: look after this project.")
 README = "hello world\nsecond line\n"
 HOME = "/home/dev/.pi/agent"
 SLEEP = "sleep 3.1459e2"
+USUAL = Transcript("pi", models=("model",), end=EndReason.DONE, loaded=("tool subagent",))
 
 
-def story(transcript: Transcript | None) -> list[tuple[Any, ...]]:
-    """The events without ids and places; each result where the model saw it, children where they were started."""
-    assert transcript is not None
-    return [line for event in transcript.events for line in _lines(event, transcript)]
+def story(transcript: Transcript | None) -> list[Any]:
+    """As `telling.story`, for calls that start several sub-agents: what was asked of each, and its story."""
+    return telling.story(transcript, _call)
 
 
-def _lines(event: Prompt | Said | Call | Result, transcript: Transcript) -> list[tuple[Any, ...]]:
-    if isinstance(event, Prompt | Said):
-        return [("prompt" if isinstance(event, Prompt) else "said", event.text)]
-    if isinstance(event, Result):
-        return [("result", event.ok, event.exit_code, event.text)]
-    line: tuple[Any, ...] = ("call", event.by, event.tool, event.kind, dict(event.canonical))
-    return [line, *((_facts(spawn), *_child(spawn, transcript)) for spawn in event.spawns)]
-
-
-def _facts(spawn: Spawn) -> tuple[Any, ...]:
-    return spawn.agent, spawn.task, spawn.requested, spawn.resolved, spawn.served
-
-
-def _child(spawn: Spawn, transcript: Transcript) -> list[Any]:
-    return [story(transcript.children[spawn.child])] if spawn.child else []
-
-
-def usage(answers: int, calls: int, agents: int = 0, cost: float | None = None) -> Usage:
-    """What the server says that so many answers cost, at the price of the model that is asked."""
-    price = round(answers * 0.0006, 6) if cost is None else cost
-    return Usage(100 * answers, 20 * answers, 0, 0, pytest.approx(price), calls, agents)
+def _call(line: tuple[Any, ...], call: Call, transcript: Transcript) -> Iterator[tuple[Any, ...]]:
+    yield line
+    for spawn in call.spawns:
+        facts = (spawn.agent, spawn.task, spawn.requested, spawn.resolved, spawn.served)
+        yield (facts, story(transcript.children[spawn.child])) if spawn.child else (facts,)
 
 
 def whole(seen: stage.Seen, **facts: Any) -> Transcript:
-    """The transcript, after everything of it but its events was compared; nothing is left alive."""
-    transcript = seen.transcript
-    assert transcript is not None, seen.rep.message
-    defaults = {"agent": "pi", "version": "", "models": ("model",), "end": "done", "error_kind": "", "error_message": "",
-                "truncated": False, "loaded": ("tool subagent",), "denied": (), "unknown": {}}  # fmt: skip
-    assert {name: getattr(transcript, name) for name in defaults} | {"usage": transcript.usage} == defaults | facts
+    """The transcript, after everything of it but its events was compared."""
+    assert seen.transcript is not None, seen.rep.message
+    assert telling.rest(seen.transcript, USUAL) == facts
     assert not [n for n in seen.work if n not in (*stage.FILES, "NOTES.md")]
-    return transcript
-
-
-def clean(tmp_path: Path, seen: stage.Seen) -> bool:
-    """Nothing of pi or its shells is alive, and the real HOME is as it was."""
-    left = [pid for pid in filter(str.isdigit, os.listdir("/proc")) if _is_ours(pid, tmp_path)]
-    shells = [line for line in seen.alive if SLEEP in line]
-    return not left and not shells and not list((tmp_path / "real-home").iterdir())
-
-
-def _is_ours(pid: str, tmp_path: Path) -> bool:
-    try:
-        return str(tmp_path).encode() in Path("/proc", pid, "environ").read_bytes()
-    except OSError:
-        return False
+    return seen.transcript
 
 
 def test_it_answers_reads_edits_and_a_shell_fails(tmp_path: Path):
@@ -110,7 +78,6 @@ def test_it_answers_reads_edits_and_a_shell_fails(tmp_path: Path):
     assert (seen.rep.verdict, seen.rep.message, seen.rep.exit_code) == ("PASS", "", 0)
     assert seen.work["src/app.py"] == b"def add(a, b):\n    return a + b\n"
     assert {asked.protocol for asked in seen.asked} == {"chat"}
-    assert clean(tmp_path, seen)
 
 
 REVIEWER = f"---\nname: reviewer\ndescription: Reviews.\ntools: read\nmodel: {HAIKU}\n---\nYou review.\n"
@@ -228,7 +195,7 @@ def test_a_turn_that_is_stopped_in_the_middle_leaves_nothing_and_a_fresh_session
     seen = stage.play(tmp_path, "pi", [steps, [{"read": "NOTES.md"}, {"say": "It goes on."}]], prompts=prompts)
     transcript = seen.transcript
     assert transcript is not None
-    assert (seen.rep.verdict, seen.rep.message, clean(tmp_path, seen)) == ("PASS", "", True)
+    assert (seen.rep.verdict, seen.rep.message) == ("PASS", "")
     assert story(transcript)[:4] == [
         ("prompt", "Begin."),
         ("call", "main", "write", "write", {"path": "NOTES.md", "content": "half\n"}),
@@ -261,7 +228,7 @@ def test_exactly_what_the_subject_brings_is_loaded_and_proven(tmp_path: Path, pl
         },
         "extension": f"{place}/extensions/hook.ts",
         "skill": f"{place}/skills/greet",
-        "prove": {"hook_context": "MARK-HOOK", "skill": "skill greet", "agent": "AGENTS.md"},
+        "prove": {"hook_context": "MARK-HOOK", "skill": "greet", "instructions": "AGENTS.md"},
     }
     where = f"{HOME}/skills" if place.startswith("~") else ".pi/skills"
     fixture = {
@@ -290,7 +257,7 @@ def test_a_pi_that_forgets_to_end_is_ended_and_the_rep_counts(tmp_path: Path):
     install = {"copy": {"keep.ts": "~/.pi/agent/extensions/keep.ts"}}
     seen = stage.play(tmp_path, "pi", [[{"say": "Done."}]], subject={"keep.ts": keep}, install=install)
     assert story(seen.transcript) == [PROMPT, ("said", "Done.")]
-    assert (seen.rep.verdict, seen.rep.timing.lingered, clean(tmp_path, seen)) == ("PASS", True, True)
+    assert (seen.rep.verdict, seen.rep.timing.lingered) == ("PASS", True)
 
 
 def test_without_isolation_it_sees_the_hosts_paths_and_nothing_of_the_users_home(tmp_path: Path):
@@ -300,7 +267,6 @@ def test_without_isolation_it_sees_the_hosts_paths_and_nothing_of_the_users_home
     home, key = result.text.split()
     assert home.startswith(str(tmp_path / "boxes"))
     assert re.fullmatch("[0-9a-f]{32}", key)
-    assert clean(tmp_path, seen)
     assert seen.rep.verdict == "PASS"
 
 
@@ -311,7 +277,7 @@ FAULTS = [
     ({"status": 500}, "network", "HTTP 500: .*try again later"),
     ({"status": 529, "error": "Overloaded"}, "rate-limit", "HTTP 529: Overloaded .*--jobs"),
     ({"error": "prompt is too long"}, "limit", "context"),
-    ({"truncate": True}, "network", "broke off"),
+    ({"truncate": True}, "truncated", "broke off"),
 ]
 
 
@@ -328,21 +294,19 @@ def test_what_breaks_is_the_right_error_and_says_what_to_do(
         ("call", "main", "bash", "shell", {"command": "echo hi"}),
         ("result", True, 0, "hi\n"),
     ]
-    assert (seen.transcript.end, seen.transcript.error_kind, clean(tmp_path, seen)) == ("error", kind, True)
+    assert (seen.transcript.end, seen.transcript.error_kind) == ("error", kind)
 
 
 def test_a_model_that_never_answers_is_idle(tmp_path: Path):
     seen = stage.play(tmp_path, "pi", [[{"fail": {"hang": True}}]], limits={"idle_s": 4, "startup_s": 60})
-    assert (seen.rep.verdict, seen.rep.error, clean(tmp_path, seen)) == ("ERROR", "idle", True)
+    assert (seen.rep.verdict, seen.rep.error) == ("ERROR", "idle")
     assert seen.seconds < 60
 
 
 def test_without_a_key_it_is_an_error_that_names_the_way_out(tmp_path: Path):
     seen = stage.play(tmp_path, "pi", [[]], model=SONNET, rehearse=False)
     assert (seen.rep.verdict, seen.rep.error) == ("ERROR", "auth")
-    assert re.fullmatch(
-        r"No API key found for anthropic\. \(name the provider's key in .*`home: inherit`\)", seen.rep.message
-    )
+    assert re.fullmatch(r"No API key found for anthropic\. \(name its key in .*`home: inherit`\)", seen.rep.message)
     assert list(seen.native) == ["turn-1.err"]
 
 
@@ -371,7 +335,7 @@ def test_one_that_is_killed_leaves_a_transcript_up_to_there_and_no_shell(tmp_pat
         "pi",
         [[{"say": "Started."}, {"run": command}]],
         isolated=False,
-        meanwhile=lambda base: kill(base, how),
+        meanwhile=stage.strike(SLEEP, how),
     )
     assert seen.rep.verdict == "ERROR"
     assert story(seen.transcript)[:3] == [
@@ -379,15 +343,4 @@ def test_one_that_is_killed_leaves_a_transcript_up_to_there_and_no_shell(tmp_pat
         ("said", "Started."),
         ("call", "main", "bash", "shell", {"command": command}),
     ]
-    assert (seen.transcript.end, clean(tmp_path, seen)) == ("cut", True)
-
-
-def kill(base: Path, how: signal.Signals) -> None:
-    """Sends the signal to pi once the shell has begun."""
-    for _ in range(600):
-        found = list(base.glob("*/project/pid"))
-        if found and found[0].read_text().strip():
-            shell = int(found[0].read_text())
-            os.kill(int(Path(f"/proc/{shell}/stat").read_text().rpartition(")")[2].split()[1]), how)
-            return
-        time.sleep(0.1)
+    assert seen.transcript.end == "cut"

@@ -7,19 +7,17 @@ with a small JSON file beside it that says who it is.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from evalrepo.agents import jsonl
-from evalrepo.agents.base import Box, Growing, regular_files
+from evalrepo.agents.base import Box, Growing, opened, printed, regular_files
 from evalrepo.agents.jsonl import Row
 from evalrepo.records.config import Agent
 
 PROJECTS = ".claude/projects"
 
-_OUTPUT = re.compile(r"turn-[0-9]+\.out")
 _REQUESTS = b'{"type":"api-request'
 _SNAPSHOT = b'"attachment":{"type":"prompt_snapshot"'
 _HEAD = 400
@@ -42,27 +40,13 @@ def native(agent: Agent, box: Box) -> dict[str, Path]:  # noqa: ARG001
             order = (0, changed, name) if "/" not in name else (1, 0, name)
             found.append((order, _keep(box.out / "claude" / name, trimmed(data))))
     files = {path.relative_to(box.out / "claude").as_posix(): path for _, path in sorted(found)}
-    return files | {p.name: p for p in _outputs(box)}
-
-
-def _outputs(box: Box) -> list[Path]:
-    outputs = [p for p in regular_files(box.out) if p.parent == box.out and _OUTPUT.fullmatch(p.name)]
-    return sorted(outputs, key=lambda p: int(p.stem.removeprefix("turn-")))
+    return files | printed(box)
 
 
 def _content(home: Path, path: Path) -> tuple[bytes, int]:
     """A file's bytes and when it was last written; links below HOME are not followed."""
-    *folders, name = path.relative_to(home).parts
-    directory = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for folder in folders:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
-            os.close(directory)
-            directory = inner
-        with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory), "rb") as file:
-            return file.read(), os.fstat(file.fileno()).st_mtime_ns
-    finally:
-        os.close(directory)
+    with os.fdopen(opened(home, path.relative_to(home).as_posix()), "rb") as file:
+        return file.read(), os.fstat(file.fileno()).st_mtime_ns
 
 
 def _keep(path: Path, data: bytes) -> Path:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from evalrepo.agents import jsonl
 from evalrepo.agents.base import ReadError
-from evalrepo.agents.claude import trouble
+from evalrepo.agents.claude import faults
 from evalrepo.agents.claude.lines import Lines
 from evalrepo.agents.claude.rows import Rows
 from evalrepo.agents.jsonl import Row, count_of, text_of
@@ -135,7 +135,7 @@ class _Reader:
         """Errors that stand only in the result that the CLI prints at the end of a turn."""
         for name, data in files.items():
             row = _result(data) if name.endswith(".out") else {}
-            found = trouble.of_result(row)
+            found = faults.of_result(row)
             thread = next((t for t in self.threads if t.key == row.get("session_id")), None)
             if found is not None and thread is not None:
                 thread.broke = thread.broke or found

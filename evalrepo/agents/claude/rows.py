@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from evalrepo.agents.canonical import relative_path
-from evalrepo.agents.claude import known, texts, trouble
+from evalrepo.agents.claude import faults, known, texts
 from evalrepo.agents.claude.tools import LAUNCHED, canonical
 from evalrepo.agents.jsonl import Row, amount_of, cleaned, count_of, sized, text_of
 from evalrepo.agents.thread import Thread
@@ -148,7 +148,7 @@ class Rows:
         self._open = False
         unknown = texts.unknown_command(text)
         if unknown:
-            self.thread.failed(*trouble.unknown_command(unknown))
+            self.thread.failed(*faults.unknown_command(unknown))
         else:
             self.thread.ended(EndReason.DONE)
 
@@ -229,7 +229,7 @@ class Rows:
         """An answer that the CLI made up because a request failed; its "No response requested." says nothing."""
         self._answered()
         if row.get("isApiErrorMessage") is True:
-            self.thread.failed(*trouble.of_answer(row, text_of(texts.content(message))))
+            self.thread.failed(*faults.of_answer(row, text_of(texts.content(message))))
 
     # What else the CLI notes
 
@@ -307,11 +307,11 @@ class Rows:
         self.identity = text_of(identity.get("modelId")) if isinstance(identity, dict) else ""
 
     def _turns(self, row: Row, line: int) -> None:  # noqa: ARG002
-        self.thread.failed(*trouble.of_turns(row.get("maxTurns")))
+        self.thread.failed(*faults.of_turns(row.get("maxTurns")))
 
     def _unknown_command(self, row: Row, line: int) -> None:  # noqa: ARG002
         """The model is given the prompt as text and may well answer; it is not what was to be measured."""
-        self.thread.broke = self.thread.broke or trouble.unknown_command(text_of(row.get("commandName")))
+        self.thread.broke = self.thread.broke or faults.unknown_command(text_of(row.get("commandName")))
 
 
 def _kind(row: Any, name: str = "type") -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, environment
+from evalrepo.agents import vendor
+from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn
 from evalrepo.agents.claude.keep import PROJECTS
-from evalrepo.agents.executable import find
+from evalrepo.agents.executable import Program
 from evalrepo.errors import HarnessError
 from evalrepo.records.config import Agent, Tier
 from evalrepo.world import World
 
+PACKAGE = "@anthropic-ai/claude-code"
+REHEARSAL_MODEL = "claude-sonnet-4-5"
 KEYS = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
 
 SETTINGS = {
@@ -35,11 +36,8 @@ QUIET = {
 }
 """No updates, no telemetry, and three minutes less of retries (its default is ten, even of a refused key)."""
 
-_ELSEWHERE = re.compile(
-    r"ANTHROPIC_(?!\w*MODEL)\w+|CLAUDE_CODE_(OAUTH|USE|SKIP)_\w+|AWS_\w+|GOOGLE_\w+|CLOUD_ML_\w+|\w+_PROXY",
-    re.IGNORECASE,
-)
-"""Variables that hold credentials or turn requests to somebody else; none is passed in a rehearsal."""
+_ELSEWHERE = r"ANTHROPIC_(?!\w*MODEL)\w+|CLAUDE_CODE_(OAUTH|USE|SKIP)_\w+|CLOUD_ML_\w+"
+"""Variables that turn requests to somebody else."""
 
 _LOG_PLACE = "CLAUDE_CONFIG_DIR"
 _BYPASS = "bypassPermissions"
@@ -55,38 +53,22 @@ def traits(agent: Agent) -> Traits:
         logins=(".claude/.credentials.json",),
         keys=KEYS,
         tested=("2.1.332",),
-        rehearsal_model="claude-sonnet-4-5",
+        rehearsal_model=REHEARSAL_MODEL,
     )
 
 
 def describe(agent: Agent, tier: Tier) -> dict[str, Any]:
     """Model, settings and environment; of passed variables the names."""
-    return {
-        "kind": "claude",
-        "model": tier.model,
-        "settings": dict(sorted(tier.settings.items())),
-        "env": sorted(agent.env),
-        "set": dict(sorted(agent.set.items())),
-        "home": agent.home,
-    }
+    return vendor.described("claude", agent, tier)
 
 
 def version(agent: Agent, world: World) -> str:  # noqa: ARG001
-    """What `claude --version` says; "" when there is no version in it. HarnessError when it fails."""
-    from evalrepo.processes import capture
+    """The number that `claude --version` prints, "" when there is none. HarnessError when it fails."""
+    return vendor.version([str(_program(world).path)], PACKAGE, world, QUIET)
 
-    program = find("claude", world)
-    with tempfile.TemporaryDirectory() as home:
-        env = {"PATH": world.environ.get("PATH", ""), "HOME": home} | QUIET
-        code, out, err = capture([str(program.path), "--version"], cwd=Path(home), env=env, timeout_s=60)
-    if code:
-        said = (err.strip() or out.strip()).decode("utf-8", "replace").partition("\n")[0]
-        raise HarnessError(
-            f"{program.path} --version ended with exit code {code}: {said or 'it said nothing'}",
-            hint="install it anew: npm install --global @anthropic-ai/claude-code",
-        )
-    found = re.search(rb"\d+(\.\d+)+\S*", out)
-    return found[0].decode() if found else ""
+
+def _program(world: World) -> Program:
+    return vendor.program("claude", PACKAGE, world)
 
 
 def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Launch:
@@ -95,7 +77,7 @@ def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Laun
     Its result is printed when all is over, sub-agents in the background included. HarnessError for a missing program or
     model, a setting that is not known, a log that is led elsewhere, and root without isolation.
     """
-    program = find("claude", world)
+    program = _program(world)
     if _LOG_PLACE in (*agent.env, *agent.set):
         raise HarnessError(
             f"with {_LOG_PLACE} Claude Code keeps its log where nobody looks for it",
@@ -120,11 +102,8 @@ def _printed(output: Path) -> bool:
 
 def _arguments(tier: Tier, box: Box, turn: Turn) -> list[str]:
     """All turns of a session get the same, for the CLI records its system prompt at the first and sends that again."""
-    if not tier.model:
-        raise HarnessError("the tier names no model", hint="add `model:` to the tier, e.g. `model: claude-sonnet-4-5`")
-    for name in tier.settings:
-        if name not in SETTINGS:
-            raise HarnessError(f"Claude Code has no setting {name!r}", hint=f"there are {', '.join(SETTINGS)}")
+    model = vendor.model_of(tier, REHEARSAL_MODEL)
+    vendor.only("Claude Code", SETTINGS, tier)
     session = "--resume" if turn.session == "resume" else "--session-id"
     own = {"permission_mode": _BYPASS} | tier.settings
     if own["permission_mode"] == _BYPASS:
@@ -132,7 +111,7 @@ def _arguments(tier: Tier, box: Box, turn: Turn) -> list[str]:
     return [
         "-p",
         "--output-format=json",
-        f"--model={tier.model}",
+        f"--model={model}",
         f"{session}={turn.session_id}",
         *(f"{SETTINGS[name]}={value}" for name, value in own.items()),
         *_subject(box, turn),
@@ -148,23 +127,16 @@ def _refuse_root(box: Box) -> None:
 
 
 def _subject(box: Box, turn: Turn) -> list[str]:
-    primary = {install.primary: None for install in turn.install if install.primary}
-    if len(primary) > 1:
-        raise HarnessError(
-            f"Claude Code can play one primary agent, and the subjects name {' and '.join(primary)}",
-            hint="give only one subject of the scenario an `install` with `primary`",
-        )
+    primary = vendor.primary("Claude Code", turn.install)
     plugins = [install.plugin_dir for install in turn.install if install.plugin_dir]
-    return [*(f"--agent={name}" for name in primary), *(f"--plugin-dir={_inside(place, box)}" for place in plugins)]
-
-
-def _inside(place: str, box: Box) -> str:
-    return f"{box.home_inside}{place[1:]}" if place.startswith("~/") else f"{box.work_inside}/{place}"
+    return [
+        *([f"--agent={primary}"] if primary else ()),
+        *(f"--plugin-dir={vendor.inside(place, box)}" for place in plugins),
+    ]
 
 
 def _environment(agent: Agent, box: Box, turn: Turn, world: World, folder: str) -> dict[str, str]:
-    env = QUIET | environment(agent, box, world, (folder,))
+    env = QUIET | vendor.surroundings(agent, box, turn, world, (folder,), _ELSEWHERE)
     if turn.endpoint is None:
         return env
-    own = {name: value for name, value in env.items() if not _ELSEWHERE.fullmatch(name)}
-    return own | {"ANTHROPIC_BASE_URL": turn.endpoint.url, "ANTHROPIC_API_KEY": turn.endpoint.key}
+    return env | {"ANTHROPIC_BASE_URL": turn.endpoint.url, "ANTHROPIC_API_KEY": turn.endpoint.key}

@@ -7,27 +7,27 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evalrepo.agents.canonical import relative_path
-from evalrepo.agents.speech import Scene, Use
-from evalrepo.records.steps import Edit, RunStep, Search, SpawnStep, Step, Write
+from evalrepo.agents.canonical import Tool, joined, located
+from evalrepo.agents.speech import Scene, Use, made
+from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
 
-TOOLS: dict[str, tuple[str, dict[str, str]]] = {
-    "Read": ("read", {"path": "file_path"}),
-    "Edit": ("edit", {"path": "file_path", "old": "old_string", "new": "new_string"}),
-    "MultiEdit": ("edit", {"path": "file_path"}),
-    "NotebookEdit": ("edit", {"path": "notebook_path", "new": "new_source"}),
-    "Write": ("write", {"path": "file_path", "content": "content"}),
-    "Bash": ("shell", {"command": "command"}),
-    "PowerShell": ("shell", {"command": "command"}),
-    "Grep": ("search", {"pattern": "pattern", "path": "path"}),
-    "Glob": ("search", {"pattern": "pattern", "path": "path"}),
-    "LS": ("search", {"path": "path"}),
-    "Agent": ("spawn", {"agent": "subagent_type", "task": "prompt", "model": "model"}),
-    "Task": ("spawn", {"agent": "subagent_type", "task": "prompt", "model": "model"}),
-    "Skill": ("skill", {"skill": "skill"}),
-    "SlashCommand": ("skill", {"skill": "command"}),
+TOOLS: dict[str, Tool] = {
+    "Read": Tool("read", {"path": "file_path"}),
+    "Edit": Tool("edit", {"path": "file_path", "old": "old_string", "new": "new_string"}),
+    "MultiEdit": Tool("edit", {"path": "file_path"}),
+    "NotebookEdit": Tool("edit", {"path": "notebook_path", "new": "new_source"}),
+    "Write": Tool("write", {"path": "file_path", "content": "content"}),
+    "Bash": Tool("shell", {"command": "command"}),
+    "PowerShell": Tool("shell", {"command": "command"}),
+    "Grep": Tool("search", {"pattern": "pattern", "path": "path"}),
+    "Glob": Tool("search", {"pattern": "pattern", "path": "path"}),
+    "LS": Tool("search", {"path": "path"}),
+    "Agent": Tool("spawn", {"agent": "subagent_type", "task": "prompt", "model": "model"}),
+    "Task": Tool("spawn", {"agent": "subagent_type", "task": "prompt", "model": "model"}),
+    "Skill": Tool("skill", {"skill": "skill"}),
+    "SlashCommand": Tool("skill", {"skill": "command"}),
 }
-"""The CLI's tool → canonical kind, and canonical argument → its own."""
+"""Every tool that stands for a canonical kind."""
 
 GENERAL = "general-purpose"
 """The type of a sub-agent for which none is named."""
@@ -41,23 +41,13 @@ _REPORTED_ID = re.compile(r"<task-notification>\s*<task-id>(\w+)</task-id>")
 
 def canonical(tool: str, args: Any, work: str, cwd: str) -> tuple[str, dict[str, Any]]:
     """Canonical kind ("" for a tool that has none) and arguments of a call; paths as `relative_path`."""
-    kind, names = TOOLS.get(tool, ("", {}))
-    if not names or type(args) is not dict:
-        return kind, {}
-    found = {name: args[own] for name, own in names.items() if args.get(own) is not None}
-    path = found.get("path")
-    if isinstance(path, str):
-        inside = path.startswith(work + "/")
-        found["path"] = relative_path(path[len(work) + 1 :] if inside else path, work, cwd="" if inside else cwd)
-    if tool == "MultiEdit":
-        found |= _edits(args.get("edits"))
-    return kind, found
-
-
-def _edits(edits: Any) -> dict[str, Any]:
-    """The edits of one call as one: their old and their new texts, a line apart."""
-    each = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
-    return {name: "\n".join(str(e.get(f"{name}_string", "")) for e in each) for name in ("old", "new")}
+    known = TOOLS.get(tool)
+    if known is None:
+        return "", {}
+    found = known.known(args)
+    if tool == "MultiEdit" and found:
+        found |= joined(args.get("edits"), {"old": "old_string", "new": "new_string"})
+    return known.kind, located(found, work, cwd=cwd)
 
 
 def uses(steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
@@ -68,9 +58,7 @@ def uses(steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
     step = steps[0]
     if step.spawn is not None:
         return [[_spawn(each.spawn) for each in steps if each.spawn is not None]]
-    if step.call is not None:
-        return [[Use(step.call.tool, dict(step.call.args))]]
-    return _STEPS[step.kind](getattr(step, step.kind), scene)
+    return made(step, _STEPS, scene, "Claude Code")
 
 
 def waiting(scene: Scene) -> bool:
@@ -79,45 +67,41 @@ def waiting(scene: Scene) -> bool:
     return bool(started.difference(*map(_REPORTED_ID.findall, (*scene.told, *scene.answers))))
 
 
-def _place(path: str, scene: Scene) -> str:
-    if path.startswith("~/"):
-        return scene.home + path[1:]
-    return path if path.startswith("/") else f"{scene.work}/{path}".removesuffix("/.")
-
-
 def _read(path: str, scene: Scene) -> list[list[Use]]:
-    return [[Use("Read", {"file_path": _place(path, scene)})]]
+    return [[Use("Read", {"file_path": scene.absolute(path)})]]
 
 
 def _seen(path: str, scene: Scene) -> list[list[Use]]:
-    return [] if path in scene.known else [[Use("Bash", {"command": f"cat {shlex.quote(_place(path, scene))}"})]]
+    return [] if path in scene.known else [[Use("Bash", {"command": f"cat {shlex.quote(scene.absolute(path))}"})]]
 
 
 def _edit(step: Edit, scene: Scene) -> list[list[Use]]:
-    args = {"file_path": _place(step.path, scene), "old_string": step.old, "new_string": step.new}
+    args = {"file_path": scene.absolute(step.path), "old_string": step.old, "new_string": step.new}
     return [*_seen(step.path, scene), [Use("Edit", args)]]
 
 
 def _write(step: Write, scene: Scene) -> list[list[Use]]:
-    args = {"file_path": _place(step.path, scene), "content": step.content}
+    args = {"file_path": scene.absolute(step.path), "content": step.content}
     return [*_seen(step.path, scene), [Use("Write", args)]]
 
 
-def _search(step: Search | str, scene: Scene) -> list[list[Use]]:
-    asked = Search(pattern=step) if isinstance(step, str) else step
-    place = _place(asked.path, scene)
+def _search(step: Search, scene: Scene) -> list[list[Use]]:
+    place = scene.absolute(step.path)
     if "Grep" in scene.tools:
-        return [[Use("Grep", {"pattern": asked.pattern, "path": place, "output_mode": "content"})]]
-    return [[Use("Bash", {"command": f"grep -rnE -e {shlex.quote(asked.pattern)} -- {shlex.quote(place)}"})]]
+        return [[Use("Grep", {"pattern": step.pattern, "path": place, "output_mode": "content"})]]
+    return [[Use("Bash", {"command": f"grep -rnE -e {shlex.quote(step.pattern)} -- {shlex.quote(place)}"})]]
 
 
-def _run(step: RunStep | str, scene: Scene) -> list[list[Use]]:  # noqa: ARG001
-    asked = RunStep(command=step) if isinstance(step, str) else step
-    return [[Use("Bash", {"command": asked.command, "timeout": int(asked.timeout_s * 1000)})]]
+def _run(step: RunStep, scene: Scene) -> list[list[Use]]:  # noqa: ARG001
+    return [[Use("Bash", {"command": step.command, "timeout": int(step.timeout_s * 1000)})]]
 
 
 def _skill(name: str, scene: Scene) -> list[list[Use]]:  # noqa: ARG001
     return [[Use("Skill", {"skill": name})]]
+
+
+def _call(step: CallStep, scene: Scene) -> list[list[Use]]:  # noqa: ARG001
+    return [[Use(step.tool, dict(step.args))]]
 
 
 def _spawn(step: SpawnStep) -> Use:
@@ -140,4 +124,5 @@ _STEPS: dict[str, Callable[[Any, Scene], list[list[Use]]]] = {
     "search": _search,
     "run": _run,
     "skill": _skill,
+    "call": _call,
 }

@@ -2,91 +2,62 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from evalrepo.agents.jsonl import text_of
-from evalrepo.records.record import ErrorKind
-
-_KINDS: dict[str, ErrorKind] = {
-    "unauthorized": ErrorKind.AUTH,
-    "usage_not_included": ErrorKind.AUTH,
-    "usage_limit_exceeded": ErrorKind.RATE_LIMIT,
-    "usage_limit_reached": ErrorKind.RATE_LIMIT,
-    "quota_exceeded": ErrorKind.RATE_LIMIT,
-    "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
-    "server_overloaded": ErrorKind.RATE_LIMIT,
-    "policy_capacity_unavailable": ErrorKind.RATE_LIMIT,
-    "internal_server_error": ErrorKind.NETWORK,
-    "http_connection_failed": ErrorKind.NETWORK,
-    "connection_failed": ErrorKind.NETWORK,
-    "response_stream_connection_failed": ErrorKind.NETWORK,
-    "response_too_many_failed_attempts": ErrorKind.NETWORK,
-    "response_stream_disconnected": ErrorKind.TRUNCATED,
-    "response_stream_failed": ErrorKind.TRUNCATED,
-    "context_window_exceeded": ErrorKind.AGENT,
-}
-"""codex's name of an error → ours; where it comes with an HTTP status, that decides."""
-
-_STATUS = {
-    401: ErrorKind.AUTH,
-    403: ErrorKind.AUTH,
-    404: ErrorKind.AGENT,
-    429: ErrorKind.RATE_LIMIT,
-    529: ErrorKind.RATE_LIMIT,
-}
-
-_WORDS: tuple[tuple[str, ErrorKind], ...] = (
-    (r"missing environment variable|not logged in|api key|log in again|refresh token", ErrorKind.AUTH),
-    (r"stream disconnected|stream closed", ErrorKind.TRUNCATED),
-    (r"rate limit|quota|usage limit|at capacity", ErrorKind.RATE_LIMIT),
-    (r"connection failed|error sending request|discovery failed|timed? ?out|high demand", ErrorKind.NETWORK),
+from evalrepo.agents.faults import (
+    BUSY,
+    CUT,
+    DOWN,
+    NO_LOGIN,
+    REFUSED,
+    TOO_LONG,
+    UNKNOWN_MODEL,
+    UNPAID,
+    Dialect,
+    plain,
+    told,
 )
+from evalrepo.agents.jsonl import text_of
 
-_ADVICE: dict[ErrorKind, str] = {
-    ErrorKind.AUTH: "not logged in: name its key in `env: [CODEX_API_KEY]`, or use `home: inherit` after `codex login`",
-    ErrorKind.RATE_LIMIT: "the account's limit is reached, or the vendor overloaded: wait, or run with fewer `--jobs`",
-    ErrorKind.NETWORK: "the vendor could not be reached or failed: run again",
-    ErrorKind.TRUNCATED: "the answer was cut off: run again",
-}
+DIALECT = Dialect(
+    key="CODEX_API_KEY",
+    names={
+        "unauthorized": REFUSED,
+        "usage_not_included": UNPAID,
+        "usage_limit_exceeded": BUSY,
+        "usage_limit_reached": BUSY,
+        "quota_exceeded": BUSY,
+        "rate_limit_exceeded": BUSY,
+        "server_overloaded": BUSY,
+        "policy_capacity_unavailable": BUSY,
+        "internal_server_error": DOWN,
+        "http_connection_failed": DOWN,
+        "connection_failed": DOWN,
+        "response_stream_connection_failed": DOWN,
+        "response_too_many_failed_attempts": DOWN,
+        "response_stream_disconnected": CUT,
+        "response_stream_failed": CUT,
+        "context_window_exceeded": TOO_LONG,
+        "model_not_found": UNKNOWN_MODEL,
+    },
+    words=(
+        (r"missing environment variable", NO_LOGIN),
+        (r"log in again|refresh token", REFUSED),
+        (r"discovery failed", DOWN),
+    ),
+)
 
 
 def fault(error: Mapping[str, Any]) -> tuple[str, str]:
-    """Our ErrorKind, and a message that says what to do, for `{message, codex_error_info}`."""
+    """Kind and message of `{message, codex_error_info}`; a name that comes with an HTTP status says nothing more."""
     name, status = _info(error.get("codex_error_info"))
-    message = _plain(text_of(error.get("message")))
-    kind = _kind(name, status, message)
-    advice = _ADVICE.get(kind, "")
-    if status == 404 or name == "model_not_found":
-        advice = "the vendor does not know the model, or not for this account: check the tier's `model`"
-    if name == "context_window_exceeded":
-        advice = "the prompt and what was read no longer fit into the model's context window"
-    return kind.value, f"{message} ({advice})" if advice else message
+    return told(plain(text_of(error.get("message"))), DIALECT, status=status, name="" if status else name)
 
 
-def _info(info: Any) -> tuple[str, int | None]:
+def _info(info: Any) -> tuple[str, int]:
     if isinstance(info, Mapping) and info:
         name, details = next(iter(info.items()))
         status = details.get("http_status_code") if isinstance(details, Mapping) else None
-        return str(name), status if type(status) is int else None
-    return text_of(info), None
-
-
-def _kind(name: str, status: int | None, message: str) -> ErrorKind:
-    if status is not None:
-        return _STATUS.get(status, ErrorKind.NETWORK if status >= 500 else ErrorKind.AGENT)
-    if name in _KINDS:
-        return _KINDS[name]
-    said = (kind for words, kind in _WORDS if re.search(words, message, re.IGNORECASE))
-    return next(said, ErrorKind.AGENT)
-
-
-def _plain(message: str) -> str:
-    """The vendor's own words where the message is its answer as JSON."""
-    try:
-        found = json.loads(message)["error"]["message"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return message
-    return text_of(found) or message
+        return str(name), status if type(status) is int else 0
+    return text_of(info), 0

@@ -16,7 +16,7 @@ from typing import Any
 from evalrepo.agents.codex import patches, tools
 from evalrepo.agents.codex.outputs import mapping
 from evalrepo.agents.codex.reports import FINAL
-from evalrepo.agents.speech import Scene, Use
+from evalrepo.agents.speech import Scene, Use, made
 from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
 
 _FIRST, _SECOND = "multi_agent_v1", "collaboration"
@@ -38,8 +38,7 @@ def uses(steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
     step = steps[0]
     if step.spawn is not None:
         return _spawns([each.spawn for each in steps if each.spawn is not None], scene)
-    made = _STEPS[step.kind](getattr(step, step.kind), scene)
-    return [[_offered(use, scene) for use in answer] for answer in made]
+    return [[_offered(use, scene) for use in answer] for answer in made(step, _STEPS, scene, "codex")]
 
 
 def waiting(scene: Scene) -> bool:  # noqa: ARG001
@@ -60,31 +59,25 @@ def _shell(command: str, wait_ms: int = _LONGEST_MS) -> Use:
     return Use("exec_command", {"cmd": command, "yield_time_ms": wait_ms})
 
 
-def _place(path: str, scene: Scene) -> str:
-    return f"{scene.home}{path[1:]}" if path.startswith("~/") else path
-
-
 def _read(path: str, scene: Scene) -> Answers:
-    place = _place(path, scene)
+    place = scene.place(path)
     return [[_shell(f"cat {'-- ' if place.startswith('-') else ''}{shlex.quote(place)}")]]
 
 
-def _search(step: Search | str, scene: Scene) -> Answers:
-    asked = Search(pattern=step) if isinstance(step, str) else step
-    return [[_shell(f"rg -n -e {shlex.quote(asked.pattern)} {shlex.quote(_place(asked.path, scene))}")]]
+def _search(step: Search, scene: Scene) -> Answers:
+    return [[_shell(f"rg -n -e {shlex.quote(step.pattern)} {shlex.quote(scene.place(step.path))}")]]
 
 
-def _run(step: RunStep | str, scene: Scene) -> Answers:  # noqa: ARG001
-    asked = RunStep(command=step) if isinstance(step, str) else step
-    return [[_shell(asked.command, min(_LONGEST_MS, max(250, int(asked.timeout_s * 1000))))]]
+def _run(step: RunStep, scene: Scene) -> Answers:  # noqa: ARG001
+    return [[_shell(step.command, min(_LONGEST_MS, max(250, int(step.timeout_s * 1000))))]]
 
 
 def _write(step: Write, scene: Scene) -> Answers:
-    return [[Use(tools.PATCH, patches.adding(_place(step.path, scene), step.content))]]
+    return [[Use(tools.PATCH, patches.adding(scene.place(step.path), step.content))]]
 
 
 def _edit(step: Edit, scene: Scene) -> Answers:
-    patch = patches.replacing(_place(step.path, scene), step.old, step.new, [_seen(text) for text in scene.answers])
+    patch = patches.replacing(scene.place(step.path), step.old, step.new, [_seen(text) for text in scene.answers])
     look = [] if step.path in scene.known else _read(step.path, scene)
     return [*look, [Use(tools.PATCH, patch)]]
 

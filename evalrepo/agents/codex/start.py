@@ -9,23 +9,24 @@ login or a key, few retries. Settings of a tier: `effort` (of reasoning), `retri
 from __future__ import annotations
 
 import json
-import re
-import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, environment, place, regular_files
-from evalrepo.agents.codex.read import OUTPUT, head_of, session_of
-from evalrepo.agents.executable import Program, find
+from evalrepo.agents import vendor
+from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, place, printed, regular_files
+from evalrepo.agents.codex.read import head_of, session_of
 from evalrepo.agents.jsonl import rows, text_of
+from evalrepo.agents.node import Runnable, runnable
 from evalrepo.errors import HarnessError
 from evalrepo.records.config import Agent, Tier
 from evalrepo.records.steps import Step
 from evalrepo.world import World
 
 PROGRAM = "codex"
+PACKAGE = "@openai/codex"
+OLDEST_NODE = "16"
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
 """The first one wins in the CLI too."""
 
@@ -68,30 +69,23 @@ def traits(agent: Agent) -> Traits:
         tested=("0.171",),
         priced=False,
         memory=512 << 20,
-        node="16",
+        node=OLDEST_NODE,
         rehearsal_model=REHEARSAL_MODEL,
     )
 
 
 def describe(agent: Agent, tier: Tier) -> dict[str, Any]:
     """Model, settings and environment, and our own part of the command line and the configuration."""
-    return {
-        "kind": PROGRAM,
-        "model": tier.model,
-        "settings": dict(sorted(tier.settings.items())),
-        "env": sorted(agent.env),
-        "set": dict(sorted(agent.set.items())),
-        "home": agent.home,
-        "flags": list(FLAGS),
-        "config": CONFIG,
-    }
+    return vendor.described(PROGRAM, agent, tier, flags=list(FLAGS), config=CONFIG)
 
 
 def version(agent: Agent, world: World) -> str:  # noqa: ARG001
-    """The number that `codex --version` prints, "" without one. HarnessError when it fails."""
-    out = _say(_Started(world), world, "--version")
-    found = re.search(rb"\d+(\.\d+)+\S*", out)
-    return found[0].decode() if found else ""
+    """The number that `codex --version` prints, "" when there is none. HarnessError when it fails."""
+    return vendor.version(_runnable(world).argv, PACKAGE, world, {})
+
+
+def _runnable(world: World) -> Runnable:
+    return runnable(vendor.program(PROGRAM, PACKAGE, world), world, OLDEST_NODE)
 
 
 def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Launch:
@@ -99,8 +93,10 @@ def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Laun
 
     HarnessError for a missing program, model or session, a setting that is not known, and what codex cannot install.
     """
-    started = _Started(world)
+    model = vendor.model_of(tier, REHEARSAL_MODEL)
+    vendor.only(PROGRAM, _SETTINGS, tier)
     _refuse(tier, turn)
+    started = _runnable(world)
     config = _config(agent, tier, box, turn, world)
     if (catalog := _catalog(turn, started, world)) is not None:
         place(box, CATALOG, catalog)
@@ -109,7 +105,7 @@ def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Laun
     session = (_session(box, turn),) if resume else ()
     options = [text for key, value in config.items() for text in ("-c", f"{key}={_toml(value)}")]
     return Launch(
-        argv=(*started.argv, "exec", *resume, *FLAGS, "-m", str(tier.model), *options, *session, "-"),
+        argv=(*started.argv, "exec", *resume, *FLAGS, "-m", model, *options, *session, "-"),
         env=_environment(agent, box, turn, world, started),
         stdin=turn.prompt.encode("utf-8", "replace"),
         readable=started.readable,
@@ -127,52 +123,7 @@ def _is_over(output: Path) -> bool:
     return last.startswith((b'{"type":"turn.completed"', b'{"type":"turn.failed"'))
 
 
-class _Started:
-    """How the program is called. A script of Node.js is given to the `node` that PATH names first, for the sandbox's
-    own PATH may hold an older one; HarnessError when it is not there."""
-
-    def __init__(self, world: World) -> None:
-        program = find(PROGRAM, world)
-        node = _node(program, world)
-        self.argv = (*((str(node.path),) if node else ()), str(program.path))
-        self.readable = tuple(dict.fromkeys((*program.readable, *(node.readable if node else ()))))
-        self.folders = tuple(str(one.path.parent) for one in (program, node) if one)
-
-
-def _node(program: Program, world: World) -> Program | None:
-    try:
-        with program.path.open("rb") as file:
-            first = file.readline(128)
-    except OSError:
-        return None
-    return find("node", world) if first.startswith(b"#!") and b"node" in first else None
-
-
-def _say(started: _Started, world: World, *arguments: str) -> bytes:
-    """What codex prints, started in an empty HOME. HarnessError when it fails."""
-    from evalrepo.processes import capture
-
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder, "home")
-        home.mkdir()
-        env = {"PATH": world.environ.get("PATH", ""), "HOME": str(home), "TMPDIR": str(Path(folder, "tmp"))}
-        argv = [*started.argv, *arguments]
-        code, out, err = capture(argv, cwd=home, env=env, timeout_s=60)
-    if code:
-        said = (err.strip() or out.strip()).decode("utf-8", "replace").partition("\n")[0]
-        raise HarnessError(
-            f"{' '.join((PROGRAM, *arguments))} ended with exit code {code}: {said or 'it said nothing'}",
-            hint="install it anew: npm install --global @openai/codex",
-        )
-    return out
-
-
 def _refuse(tier: Tier, turn: Turn) -> None:
-    if not tier.model:
-        raise HarnessError("the tier names no model", hint="add `model:` to the tier, e.g. `model: gpt-5.5`")
-    for name in tier.settings:
-        if name not in _SETTINGS:
-            raise HarnessError(f"codex has no setting {name!r}", hint=f"there are {', '.join(_SETTINGS)}")
     if not tier.settings.get("retries", "1").isdecimal():
         raise HarnessError(f"`retries` is {tier.settings['retries']!r}", hint="give a whole number")
     for install in turn.install:
@@ -219,22 +170,20 @@ def _provider(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> d
     return provider | {"env_key": key or KEYS[0]}
 
 
-def _environment(agent: Agent, box: Box, turn: Turn, world: World, started: _Started) -> dict[str, str]:
-    env = environment(agent, box, world, started.folders)
+def _environment(agent: Agent, box: Box, turn: Turn, world: World, started: Runnable) -> dict[str, str]:
+    folders = (str(started.program.path.parent), *((started.folder,) if started.folder else ()))
+    env = vendor.surroundings(agent, box, turn, world, folders)
     env.pop("CODEX_HOME", None)
-    if turn.endpoint is None:
-        return env
-    passed = {name for name in agent.env if name not in agent.set} | set(KEYS)
-    return {name: value for name, value in env.items() if name not in passed} | {KEYS[0]: turn.endpoint.key}
+    return env if turn.endpoint is None else env | {KEYS[0]: turn.endpoint.key}
 
 
-def _catalog(turn: Turn, started: _Started, world: World) -> bytes | None:
+def _catalog(turn: Turn, started: Runnable, world: World) -> bytes | None:
     """For a rehearsal whose script wants a model for a sub-agent that codex does not know: its catalogue of models with
     that one beside them, as able as the rehearsal's own. None where nothing is missing."""
     wanted = dict.fromkeys(_models(turn.script or ())) if turn.endpoint is not None else {}
     if not wanted:
         return None
-    catalog = json.loads(_say(started, world, "debug", "models"))
+    catalog = json.loads(vendor.answer([*started.argv, "debug", "models"], PACKAGE, world, {}))
     known = {model["slug"]: model for model in catalog["models"]}
     like = known.get(REHEARSAL_MODEL, catalog["models"][0])
     new = [{**like, "slug": name, "display_name": name, "priority": 99} for name in wanted if name not in known]
@@ -274,9 +223,7 @@ def native(agent: Agent, box: Box) -> dict[str, Path]:  # noqa: ARG001
     """Rollouts, main sessions first, each by the time it began; then what each turn printed."""
     found = [path for path in regular_files(box.home / SESSIONS) if path.suffix == ".jsonl"]
     found.sort(key=lambda path: (_is_child(path), path.name))
-    printed = [path for path in regular_files(box.out) if path.parent == box.out and OUTPUT.fullmatch(path.name)]
-    printed.sort(key=lambda path: int(path.stem.removeprefix("turn-")))
-    return {path.name: path for path in (*found, *printed)}
+    return {path.name: path for path in found} | printed(box)
 
 
 def _is_child(path: Path) -> bool:

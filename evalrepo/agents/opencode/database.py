@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalrepo.agents.base import Box
+from evalrepo.agents.base import Box, opened
 from evalrepo.agents.opencode.sessions import told
 from evalrepo.agents.opencode.start import DATABASE
 
@@ -76,11 +76,11 @@ def _rows(box: Box) -> Iterator[Row]:
 def _copied(top: Path, relative: str, target: Path) -> bool:
     """Copies a regular file, following no link on its way; False when there is none."""
     try:
-        opened = _opened(top, relative)
+        file = opened(top, relative)
     except FileNotFoundError:
         return False
-    with os.fdopen(opened, "rb") as source, target.open("wb") as copy:
-        about = os.fstat(opened)
+    with os.fdopen(file, "rb") as source, target.open("wb") as copy:
+        about = os.fstat(file)
         if not stat.S_ISREG(about.st_mode):
             raise ValueError(f"~/{relative} is not a file")
         if about.st_size > LARGEST:
@@ -88,19 +88,6 @@ def _copied(top: Path, relative: str, target: Path) -> bool:
         while chunk := source.read(_CHUNK):
             copy.write(chunk)
     return True
-
-
-def _opened(top: Path, relative: str) -> int:
-    *folders, name = relative.split("/")
-    directory = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for folder in folders:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
-            os.close(directory)
-            directory = inner
-        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
-    finally:
-        os.close(directory)
 
 
 def _read(copy: Path) -> Iterator[Row]:

@@ -159,8 +159,7 @@ class _Reader:
             found.append(Thread("", EXPORT))
 
     def failed(self, thread: Thread, row: Row) -> None:
-        said = fault(row.get("error"), text_of(row.get("cause")))
-        thread.failed(said.kind, said.message)
+        thread.failed(*fault(row.get("error"), text_of(row.get("cause"))))
 
 
 class _Rows:
@@ -234,8 +233,7 @@ class _Rows:
             self.result(ident, place, part)
         self.thread.use(_usage(data))
         if data.get("error") is not None and _object(data["error"]).get("name") != ABORTED:
-            said = fault(data["error"])
-            self.thread.failed(said.kind, said.message)
+            self.thread.failed(*fault(data["error"]))
 
     def count_unknown(self, message: Row) -> None:
         for _, part in self.parts(message):
@@ -305,8 +303,7 @@ class _Rows:
         if last is None or _object(last.get("time")).get("completed") is None:
             self.thread.ended(EndReason.CUT)
         elif self.refused and last.get("finish") == "tool-calls":
-            said = refusal(self.refused)
-            self.thread.failed(said.kind, said.message)
+            self.thread.failed(*refusal(self.refused))
         else:
             self.thread.ended(_ENDS.get(text_of(last.get("finish")), EndReason.CUT))
         self.refused = ""

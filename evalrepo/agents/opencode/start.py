@@ -9,20 +9,21 @@ model's provider).
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evalrepo.agents.base import Box, Endpoint, Growing, Launch, Traits, Turn, environment, place
+from evalrepo.agents import vendor
+from evalrepo.agents.base import Box, Endpoint, Growing, Launch, Traits, Turn, place
 from evalrepo.agents.executable import Program, find
 from evalrepo.agents.opencode.sessions import over, session_of
 from evalrepo.errors import HarnessError
-from evalrepo.records.config import Agent, Install, Tier
+from evalrepo.records.config import Agent, Tier
 from evalrepo.world import World
 
 PROGRAM = "opencode"
+PACKAGE = "opencode-ai"
 DATABASE = ".local/share/opencode/opencode.db"
 """Below HOME, with its `-wal` beside it."""
 
@@ -58,7 +59,7 @@ _LOWEST = ".config/opencode/config.json"
 _NPM = ".config/opencode/.npmrc"
 _BASH = "/bin/bash"
 _CONTENT = "OPENCODE_CONFIG_CONTENT"
-_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+_ELSEWHERE = r"OPENCODE_AUTH_\w+"
 _SETTINGS = ("variant", "base_url")
 _KEYS = (
     "ANTHROPIC_API_KEY",
@@ -101,40 +102,23 @@ def traits(agent: Agent) -> Traits:
 
 def describe(agent: Agent, tier: Tier) -> dict[str, Any]:
     """Model, settings and environment, and our own part of the command line and the configuration."""
-    return {
-        "kind": PROGRAM,
-        "model": tier.model,
-        "settings": dict(sorted(tier.settings.items())),
-        "env": sorted(agent.env),
-        "set": dict(sorted(agent.set.items())),
-        "home": agent.home,
-        "flags": list(FLAGS),
-        "config": {**CONFIG, **PERMISSION},
-    }
+    return vendor.described(PROGRAM, agent, tier, flags=list(FLAGS), config={**CONFIG, **PERMISSION})
 
 
 def version(agent: Agent, world: World) -> str:  # noqa: ARG001
-    """What `opencode --version` says, run in an empty HOME. HarnessError when it is not there or fails."""
-    from evalrepo.processes import capture
+    """The number that `opencode --version` prints, "" when there is none. HarnessError when it fails."""
+    return vendor.version([str(_program(world).path)], PACKAGE, world, SWITCHES)
 
-    program = find(PROGRAM, world)
-    with tempfile.TemporaryDirectory() as home:
-        env = {"PATH": world.environ.get("PATH", ""), "HOME": home, "TMPDIR": home, **SWITCHES}
-        code, out, err = capture([str(program.path), "--version"], cwd=Path(home), env=env, timeout_s=60)
-    lines = out.decode("utf-8", "replace").split()
-    if code or not lines:
-        said = (err or out).decode("utf-8", "replace").strip()[:200] or "nothing"
-        raise HarnessError(
-            f"{program.path} --version ended with exit code {code} and said {said}",
-            hint="install opencode again: npm install -g opencode-ai",
-        )
-    return lines[-1]
+
+def _program(world: World) -> Program:
+    return vendor.program(PROGRAM, PACKAGE, world)
 
 
 def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Launch:
     """One `opencode run` with the prompt on its stdin. HarnessError: a program, the model or the session is missing."""
-    program, ripgrep = find(PROGRAM, world), _ripgrep(world)
-    model = _model(tier)
+    model = vendor.model_with_provider(tier, REHEARSAL_MODEL)
+    vendor.only(PROGRAM, _SETTINGS, tier)
+    program, ripgrep = _program(world), _ripgrep(world)
     _prepare(box)
     env = _environment(agent, box, turn, world, (str(ripgrep.path.parent),))
     env[_CONTENT] = json.dumps(_config(tier, box, turn, env.get(_CONTENT, "")), sort_keys=True)
@@ -161,25 +145,6 @@ def _ripgrep(world: World) -> Program:
         ) from None
 
 
-def _model(tier: Tier) -> str:
-    if not tier.model:
-        raise HarnessError(
-            "the tier names no model, and opencode would choose one itself",
-            hint=f"add one to the agent's tier, with its provider: `model: {REHEARSAL_MODEL}`",
-        )
-    provider, _, name = tier.model.partition("/")
-    if not provider or not name:
-        raise HarnessError(
-            f"the model {tier.model!r} has no provider", hint=f"write PROVIDER/MODEL, such as {REHEARSAL_MODEL}"
-        )
-    unknown = sorted(set(tier.settings) - set(_SETTINGS))
-    if unknown:
-        raise HarnessError(
-            f"opencode has no setting {', '.join(unknown)}", hint=f"a tier's settings may be {', '.join(_SETTINGS)}"
-        )
-    return tier.model
-
-
 def _prepare(box: Box) -> None:
     """Our lowest layer, and no packages for a folder without plugins; what a subject has put there stays."""
     for name, data in ((_LOWEST, json.dumps(PERMISSION).encode()), (_NPM, b"offline=true\n")):
@@ -188,13 +153,10 @@ def _prepare(box: Box) -> None:
 
 
 def _environment(agent: Agent, box: Box, turn: Turn, world: World, path: tuple[str, ...]) -> dict[str, str]:
-    """In a rehearsal without any variable of the user's, without keys, and offline for npm too."""
-    switches = {**SWITCHES, **({"npm_config_offline": "true"} if turn.endpoint is not None else {})}
+    """In a rehearsal offline for npm too."""
+    env = {**SWITCHES, **vendor.surroundings(agent, box, turn, world, path, _ELSEWHERE)}
     if turn.endpoint is not None:
-        barred = {*_KEYS, *_PROXIES, *(name.lower() for name in _PROXIES)}
-        kept = {name: value for name, value in agent.set.items() if name not in barred}
-        agent = agent.model_copy(update={"env": (), "set": kept})
-    env = {**switches, **environment(agent, box, world, path)}
+        env.setdefault("npm_config_offline", "true")
     if "SHELL" not in agent.set and Path(_BASH).exists():  # its tool is called bash, and users' shells are seldom less
         env["SHELL"] = _BASH
     return env
@@ -207,7 +169,7 @@ def _config(tier: Tier, box: Box, turn: Turn, given: str) -> dict[str, Any]:
     """
     provider = (tier.model or "").partition("/")[0]
     own: dict[str, Any] = {**CONFIG, "small_model": tier.model, "provider": {provider: {}}}
-    plugins = [_inside(box, install.extension) for install in turn.install if install.extension]
+    plugins = [vendor.inside(install.extension, box) for install in turn.install if install.extension]
     if plugins:
         own["plugin"] = [f"file://{path}" for path in plugins]
     return _merged(_merged(own, _object(given)), _asked(provider, tier, turn.endpoint))
@@ -242,7 +204,7 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 def _arguments(tier: Tier, box: Box, turn: Turn) -> list[str]:
     """What differs from turn to turn."""
-    given = ["--agent", primary] if (primary := _primary(turn.install)) else []
+    given = ["--agent", primary] if (primary := vendor.primary(PROGRAM, turn.install)) else []
     given += ["--variant", variant] if (variant := tier.settings.get("variant")) else []
     if turn.session != "resume":
         return [*given, "--title", TITLE]
@@ -253,20 +215,3 @@ def _arguments(tier: Tier, box: Box, turn: Turn) -> list[str]:
             hint="cut that turn later, or let this one begin with `session: fresh`",
         )
     return [*given, "-s", session]
-
-
-def _primary(installs: tuple[Install, ...]) -> str:
-    named = sorted({install.primary for install in installs if install.primary})
-    if len(named) > 1:
-        raise HarnessError(
-            f"the subjects name several primary agents: {', '.join(named)}",
-            hint="give `primary` in the `install` of one of them",
-        )
-    return named[0] if named else ""
-
-
-def _inside(box: Box, path: str) -> str:
-    """A place as `install` writes it, as the agent sees it."""
-    if path.startswith("~/"):
-        return box.home_inside + path[1:]
-    return f"{box.work_inside}/{path}"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from evalrepo.agents.canonical import relative_path
-from evalrepo.agents.speech import Scene, Use
-from evalrepo.records.steps import SpawnStep, Step
+from evalrepo.agents.canonical import Tool, located
+from evalrepo.agents.speech import Scene, Use, made
+from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
 
 DEFAULT_AGENT = "general"
 """The sub-agent of a spawn that names none."""
@@ -19,14 +17,6 @@ UNKNOWN_AGENT = "no-such-agent"
 LINE_TITLE = 40
 
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool's canonical kind, and canonical argument → the tool's own name of it."""
-
-    kind: str
-    names: Mapping[str, str]
 
 
 TOOLS: dict[str, Tool] = {
@@ -39,8 +29,8 @@ TOOLS: dict[str, Tool] = {
     "list": Tool("search", {"path": "path"}),
     "task": Tool("spawn", {"agent": "subagent_type", "task": "prompt"}),
     "skill": Tool("skill", {"skill": "name"}),
-    "apply_patch": Tool("edit", {}),
-    "patch": Tool("edit", {}),
+    "apply_patch": Tool("edit", {"patch": "patchText"}),
+    "patch": Tool("edit", {"patch": "patchText"}),
 }
 """Every tool that stands for a canonical kind. `task` has no argument for a model; an extra one is ignored by it."""
 
@@ -53,18 +43,16 @@ def canonical(tool: str, args: Any, work: str, cwd: str = "", home: str = "") ->
     known = TOOLS.get(tool)
     if known is None:
         return "", {}
-    given = args if isinstance(args, dict) else {}
-    found = {name: given[own] for name, own in known.names.items() if given.get(own) is not None}
-    if not known.names and (patched := _PATCHED.search(str(given.get("patchText", "")))):
-        found["path"] = patched[1].strip()
-    if isinstance(found.get("path"), str):
-        found["path"] = relative_path(found["path"], work, cwd=cwd, home=home)
-    return known.kind, found
+    found = known.known(args)
+    if "patch" in found:
+        patched = _PATCHED.search(str(found.pop("patch")))
+        found |= {"path": patched[1].strip()} if patched else {}
+    return known.kind, located(found, work, cwd=cwd, home=home)
 
 
 def uses(steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
     """The steps as one answer of the model, its calls in parallel; edits need no read before. LookupError."""
-    return [[_use(step, scene) for step in steps]]
+    return [[made(step, _MAKERS, scene, "opencode") for step in steps]]
 
 
 def waiting(scene: Scene) -> bool:  # noqa: ARG001
@@ -72,68 +60,46 @@ def waiting(scene: Scene) -> bool:  # noqa: ARG001
     return False
 
 
-def _use(step: Step, scene: Scene) -> Use:
-    make = _MAKERS.get(step.kind)
-    if make is None:
-        raise LookupError(f"opencode has no tool for a `{step.kind}` step")
-    return make(step, scene)
-
-
 def _native(tool: str, given: Mapping[str, Any], **more: Any) -> Use:
     """A call with its arguments under the tool's own names."""
     return Use(tool, {**{TOOLS[tool].names[name]: value for name, value in given.items()}, **more})
 
 
-def _read(step: Step, scene: Scene) -> Use:
-    return _native("read", {"path": _place(step.read or "", scene)})
+def _read(path: str, scene: Scene) -> Use:
+    return _native("read", {"path": scene.absolute(path)})
 
 
-def _edit(step: Step, scene: Scene) -> Use:
-    assert step.edit is not None
-    return _native("edit", {"path": _place(step.edit.path, scene), "old": step.edit.old, "new": step.edit.new})
+def _edit(step: Edit, scene: Scene) -> Use:
+    return _native("edit", {"path": scene.absolute(step.path), "old": step.old, "new": step.new})
 
 
-def _write(step: Step, scene: Scene) -> Use:
-    assert step.write is not None
-    return _native("write", {"path": _place(step.write.path, scene), "content": step.write.content})
+def _write(step: Write, scene: Scene) -> Use:
+    return _native("write", {"path": scene.absolute(step.path), "content": step.content})
 
 
-def _run(step: Step, scene: Scene) -> Use:  # noqa: ARG001
-    run = step.run
-    if run is None or isinstance(run, str):
-        return _native("bash", {"command": run or ""}, description=_title(run or ""))
-    return _native(
-        "bash", {"command": run.command}, description=_title(run.command), timeout=round(run.timeout_s * 1000)
-    )
+def _run(step: RunStep, scene: Scene) -> Use:  # noqa: ARG001
+    timeout = round(step.timeout_s * 1000)
+    return _native("bash", {"command": step.command}, description=_title(step.command), timeout=timeout)
 
 
-def _search(step: Step, scene: Scene) -> Use:
-    search = step.search
-    if search is None or isinstance(search, str):
-        return _native("grep", {"pattern": search or "", "path": scene.work})
-    return _native("grep", {"pattern": search.pattern, "path": _place(search.path, scene)})
+def _search(step: Search, scene: Scene) -> Use:
+    return _native("grep", {"pattern": step.pattern, "path": scene.absolute(step.path)})
 
 
-def _spawn(step: Step, scene: Scene) -> Use:  # noqa: ARG001
-    spawn = step.spawn
-    assert spawn is not None
-    return _native("task", {"agent": _agent(spawn), "task": spawn.task}, description=_title(spawn.task))
+def _spawn(step: SpawnStep, scene: Scene) -> Use:  # noqa: ARG001
+    agent = UNKNOWN_AGENT if step.error is not None else step.agent or DEFAULT_AGENT
+    return _native("task", {"agent": agent, "task": step.task}, description=_title(step.task))
 
 
-def _agent(spawn: SpawnStep) -> str:
-    return UNKNOWN_AGENT if spawn.error is not None else spawn.agent or DEFAULT_AGENT
+def _skill(name: str, scene: Scene) -> Use:  # noqa: ARG001
+    return _native("skill", {"skill": name})
 
 
-def _skill(step: Step, scene: Scene) -> Use:  # noqa: ARG001
-    return _native("skill", {"skill": step.skill})
+def _call(step: CallStep, scene: Scene) -> Use:  # noqa: ARG001
+    return Use(step.tool, dict(step.args))
 
 
-def _call(step: Step, scene: Scene) -> Use:  # noqa: ARG001
-    assert step.call is not None
-    return Use(step.call.tool, dict(step.call.args))
-
-
-_MAKERS: dict[str, Callable[[Step, Scene], Use]] = {
+_MAKERS: dict[str, Callable[[Any, Scene], Use]] = {
     "read": _read,
     "edit": _edit,
     "write": _write,
@@ -143,13 +109,6 @@ _MAKERS: dict[str, Callable[[Step, Scene], Use]] = {
     "skill": _skill,
     "call": _call,
 }
-
-
-def _place(path: str, scene: Scene) -> str:
-    """The absolute path that the model would give."""
-    if path.startswith("~/"):
-        return scene.home + path[1:]
-    return posixpath.normpath(posixpath.join(scene.work, path))
 
 
 def _title(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from evalrepo.agents.base import Box, Turn
 from evalrepo.agents.executable import Program
 from evalrepo.agents.pi.rehearsing import has_extensions
+from evalrepo.agents.vendor import inside
 from evalrepo.errors import HarnessError
 from evalrepo.records.config import Tier
 from evalrepo.world import World
@@ -45,7 +46,7 @@ def extras(tier: Tier, turn: Turn, box: Box, program: Program, world: World) -> 
     found = [_extension(text, box, program, world) for text in ([SUBAGENT] if lent else dict.fromkeys(named))]
     skills = dict.fromkeys(_in_box("skill", install.skill, box) for install in turn.install if install.skill)
     return Extras(
-        tuple(inside for inside, _ in found), tuple(skills), tuple(path for _, paths in found for path in paths)
+        tuple(place for place, _ in found), tuple(skills), tuple(path for _, paths in found for path in paths)
     )
 
 
@@ -93,12 +94,11 @@ def _with_packages(path: Path) -> Iterator[Path]:
 
 def _in_box(what: str, text: str, box: Box) -> str:
     """A place of the sandbox as the agent sees it; pi itself passes over a skill that is not there."""
-    at_home = text.startswith("~/")
-    top, inside = (box.home, box.home_inside) if at_home else (box.work, box.work_inside)
+    top = box.home if text.startswith("~/") else box.work
     path = os.path.normpath(text.removeprefix("~/"))
     if path.startswith(("/", "..")) or not (top / path).exists():
         raise HarnessError(
             f"`install` names the {what} {text}, which is not in the sandbox",
             hint=f"`copy: {{{Path(path).name}: {text}}}` puts it there, relative to the work directory or with ~/",
         )
-    return os.path.normpath(f"{inside}/{path}")
+    return os.path.normpath(inside(text, box))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from evalrepo.agents.base import Box, regular_files
+from evalrepo.agents.base import Box, printed, regular_files
 from evalrepo.records.config import Agent
 
 HOME = ".pi/agent"
@@ -20,8 +19,6 @@ CONTEXT_FILES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "C
 
 CHILD = "session.jsonl"
 """What extensions call the log of a sub-agent, in directories of their own beside the main one."""
-
-_ERRORS = re.compile(r"turn-[0-9]+\.err")
 
 
 def sessions(box: Box) -> Path:
@@ -39,6 +36,5 @@ def native(agent: Agent, box: Box) -> dict[str, Path]:  # noqa: ARG001
             if path.suffix == ".jsonl" and len((place := path.relative_to(folder)).parts) > 1}  # fmt: skip
     mains = {name: path for name, path in sorted(logs.items()) if "/" not in name}
     children = {name: path for name, path in sorted(logs.items()) if name.endswith("/" + CHILD)}
-    said = {path.name: path for path in regular_files(box.out)
-            if path.parent == box.out and _ERRORS.fullmatch(path.name) and path.stat().st_size}  # fmt: skip
-    return {**mains, **children, **dict(sorted(said.items(), key=lambda item: (len(item[0]), item[0])))}
+    said = {name: path for name, path in printed(box, "err").items() if path.stat().st_size}
+    return {**mains, **children, **said}

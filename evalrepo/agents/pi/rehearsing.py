@@ -14,10 +14,6 @@ PROVIDER = "rehearsal"
 MODEL = f"{PROVIDER}/model"
 """What a rehearsal asks for when the tier names no model: chat completions, which most of pi's providers speak."""
 
-ELSEWHERE = re.compile(r"\w*(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)\w*|(AWS|GOOGLE|AZURE|CLOUD)_\w+|\w+_PROXY|PI_\w+",
-                       re.IGNORECASE)  # fmt: skip
-"""Variables that hold credentials or turn requests to somebody else; none is passed in a rehearsal."""
-
 PRICE = {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}
 """US dollars for a million tokens of a model that pi does not know."""
 

@@ -9,21 +9,23 @@ declared, is an error.
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, environment, place
-from evalrepo.agents.executable import Program, find
+from evalrepo.agents import vendor
+from evalrepo.agents.base import Box, Growing, Launch, Traits, Turn, place
+from evalrepo.agents.node import Runnable, runnable
 from evalrepo.agents.pi import places, rehearsing
 from evalrepo.agents.pi.extras import Extras, extras
-from evalrepo.agents.pi.node import OLDEST, Runnable, runnable
 from evalrepo.agents.pi.read import settled
 from evalrepo.errors import HarnessError
 from evalrepo.records.config import Agent, Tier
 from evalrepo.world import World
+
+PACKAGE = "@earendil-works/pi-coding-agent"
+EXAMPLE = "anthropic/claude-sonnet-4-5"
+OLDEST_NODE = "22.19"
+"""What `engines` of its package.json asks for; an older one breaks with a syntax error."""
 
 QUIET = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
 """No catalogues of models, no updates, no reports; none of it keeps pi from asking its model."""
@@ -56,7 +58,6 @@ SETTINGS = {
 }
 """A tier's settings → pi's own options. Beside them `extension`, see `extras`, and `trust: project`."""
 
-_MODEL = re.compile(r"[\w.-]+/\S+")
 _MOVES = ("PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_PACKAGE_DIR")
 _LONGEST_NAME = 1000
 
@@ -75,48 +76,24 @@ def traits(agent: Agent) -> Traits:
         keys=known or tuple(KEYS.values()),
         tested=("1.6",),
         memory=700 << 20,
-        node=OLDEST,
+        node=OLDEST_NODE,
         rehearsal_model=rehearsing.MODEL,
     )
 
 
 def describe(agent: Agent, tier: Tier) -> dict[str, Any]:
     """Model, settings and environment; of passed variables the names."""
-    return {
-        "kind": "pi",
-        "model": tier.model,
-        "settings": dict(sorted(tier.settings.items())),
-        "env": sorted(agent.env),
-        "set": dict(sorted(agent.set.items())),
-        "home": agent.home,
-    }
+    return vendor.described("pi", agent, tier)
 
 
 def version(agent: Agent, world: World) -> str:  # noqa: ARG001
-    """What `pi --version` prints, in a HOME of its own. HarnessError when it, or a Node.js for it, is not there."""
-    from evalrepo.processes import capture
-
-    program = _program(world)
-    started = runnable(program, world)
-    with tempfile.TemporaryDirectory() as home:
-        env = {"PATH": world.environ.get("PATH", ""), "HOME": home, "TMPDIR": home} | QUIET
-        code, out, err = capture([*started.argv, "--version"], cwd=Path(home), env=env, timeout_s=60)
-    said = (out.strip() or err.strip()).decode("utf-8", "replace").splitlines()
-    if code or not said:
-        raise HarnessError(
-            f"{program.path} --version ended with exit code {code}{': ' + said[0] if said else ''}", hint=_INSTALL
-        )
-    return said[0].strip()
+    """The number that `pi --version` prints, "" when there is none. HarnessError when it, or a Node.js for it, is not
+    there."""
+    return vendor.version(_runnable(world).argv, PACKAGE, world, QUIET)
 
 
-_INSTALL = "install it anew: npm install --global @earendil-works/pi-coding-agent"
-
-
-def _program(world: World) -> Program:
-    try:
-        return find("pi", world)
-    except HarnessError as error:
-        raise HarnessError(str(error), hint=_INSTALL) from None
+def _runnable(world: World) -> Runnable:
+    return runnable(vendor.program("pi", PACKAGE, world), world, OLDEST_NODE)
 
 
 def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Launch:
@@ -124,11 +101,11 @@ def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Laun
 
     HarnessError: a program, the model, a skill or an extension is missing, a setting is not known.
     """
-    model = _model(tier)
+    model = vendor.model_with_provider(tier, EXAMPLE)
+    vendor.only("pi", (*SETTINGS, "extension", "trust"), tier)
     _no_strays(box)
-    program = _program(world)
-    started = runnable(program, world)
-    added = extras(tier, turn, box, program, world)
+    started = _runnable(world)
+    added = extras(tier, turn, box, started.program, world)
     if not (box.home / places.HOME / "settings.json").exists():
         place(box, f"{places.HOME}/settings.json", RETRIES)
     if turn.endpoint is not None:
@@ -137,22 +114,12 @@ def launch(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> Laun
     output = box.output(turn.number)
     return Launch(
         argv=(*started.argv, *_options(tier, box, turn, model), *_loaded(added)),
-        env=_environment(agent, box, turn, world, started, program),
+        env=_environment(agent, box, turn, world, started),
         stdin=turn.prompt.encode("utf-8", "replace"),
         readable=tuple(dict.fromkeys((*started.readable, *added.readable))),
         watch=Growing((folder,)),
         done=lambda: settled(output),
     )
-
-
-def _model(tier: Tier) -> str:
-    if tier.model is None or not _MODEL.fullmatch(tier.model):
-        said = f"{tier.model!r} as its model" if tier.model else "no model"
-        raise HarnessError(
-            f"a tier of pi has {said}, and needs a provider and the exact name of one of its models",
-            hint="for example `model: anthropic/claude-sonnet-4-5`; `pi --list-models` lists them",
-        )
-    return tier.model
 
 
 def _no_strays(box: Box) -> None:
@@ -174,12 +141,7 @@ def _options(tier: Tier, box: Box, turn: Turn, model: str) -> list[str]:
     options += ["--session-id", session, "--name", _name(turn)]
     options.append("--approve" if _trusted(tier) else "--no-approve")
     for name, value in sorted(tier.settings.items()):
-        if name in SETTINGS:
-            options += [SETTINGS[name], value]
-        elif name not in ("extension", "trust"):
-            raise HarnessError(
-                f"pi has no setting {name!r}", hint=f"there are {', '.join(sorted([*SETTINGS, 'extension', 'trust']))}"
-            )
+        options += [SETTINGS[name], value] if name in SETTINGS else []
     return options
 
 
@@ -203,19 +165,16 @@ def _loaded(added: Extras) -> Iterator[str]:
         yield from ("--skill", skill)
 
 
-def _environment(
-    agent: Agent, box: Box, turn: Turn, world: World, started: Runnable, program: Program
-) -> dict[str, str]:
+def _environment(agent: Agent, box: Box, turn: Turn, world: World, started: Runnable) -> dict[str, str]:
     """Node.js stands before the system's directories, which may hold one that is too old for a sub-agent's `pi`."""
-    env = QUIET | environment(agent, box, world, (str(program.path.parent),))
-    if moved := next((name for name in _MOVES if name in env), ""):
+    if moved := next((name for name in _MOVES if name in (*agent.env, *agent.set)), ""):
         raise HarnessError(
             f"{moved} would move pi's files out of the rep's HOME", hint="take it out of `env` and `set`"
         )
+    env = QUIET | vendor.surroundings(agent, box, turn, world, (str(started.program.path.parent),), r"PI_\w+")
     folders = env["PATH"].split(":")
     at = 1 if box.bin_inside else 0
     env["PATH"] = ":".join(dict.fromkeys((*folders[:at], *filter(None, [started.folder]), *folders[at:])))
     if turn.endpoint is None:
         return env
-    own = {name: value for name, value in env.items() if name in QUIET or not rehearsing.ELSEWHERE.fullmatch(name)}
-    return own | rehearsing.keys(turn.endpoint)
+    return env | rehearsing.keys(turn.endpoint)

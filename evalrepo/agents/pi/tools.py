@@ -5,13 +5,12 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from evalrepo.agents.canonical import relative_path
+from evalrepo.agents.canonical import Tool, joined, located
 from evalrepo.agents.pi.places import SKILLS
-from evalrepo.agents.speech import Scene, Use
-from evalrepo.records.steps import RunStep, Search, SpawnStep, Step
+from evalrepo.agents.speech import Scene, Use, made
+from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
 
 SUBAGENT = "subagent"
 """The tool for sub-agents of all extensions that are known; pi itself has none."""
@@ -25,14 +24,6 @@ _TASKED = {"task", "tasks", "chain"}
 """Arguments that start a sub-agent, where pi-subagents also has an `action` to look after those that were started."""
 _ASYNCHRONOUS = "bg_wait"
 """A tool that pi-subagents offers since it starts sub-agents in the background and knows no `tasks`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool's canonical kind, and canonical argument → the tool's own name of it."""
-
-    kind: str
-    names: Mapping[str, str]
 
 
 TOOLS: dict[str, Tool] = {
@@ -63,16 +54,16 @@ def canonical(
     given = args if isinstance(args, dict) else {}
     if tool == SUBAGENT and given.get("action") and not _TASKED & set(given):
         return "", {}
-    found = {name: given[own] for name, own in known.names.items() if given.get(own) is not None}
-    if known.kind == "edit":
-        found |= _edits(given)
+    found = known.known(given)
+    if known.kind == "edit":  # models also write the texts without a list
+        edits = given.get("edits")
+        found |= joined(edits if isinstance(edits, list) else [given], {"old": "oldText", "new": "newText"})
     if isinstance(path := found.get("path"), str):
-        path = path.removeprefix("@")
-        found["path"] = relative_path(path, work, cwd=cwd)
+        found["path"] = path = path.removeprefix("@")
         name = _skill_of(posixpath.join(cwd or work, path), path, skills or {})
         if known.kind == "read" and name:
-            return "skill", {"skill": name, "path": found["path"]}
-    return known.kind, found
+            return "skill", located({"skill": name, "path": path}, work, cwd=cwd)
+    return known.kind, located(found, work, cwd=cwd)
 
 
 def _skill_of(full: str, path: str, skills: Mapping[str, str]) -> str:
@@ -80,18 +71,6 @@ def _skill_of(full: str, path: str, skills: Mapping[str, str]) -> str:
     if path.startswith("~/"):
         return next((name for place, name in skills.items() if place.endswith(path[1:])), "")
     return skills.get(posixpath.normpath(full), "")
-
-
-def _edits(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Old and new text, of several replacements one below the other; models also write them without a list."""
-    edits = given.get("edits")
-    blocks = [e for e in edits if isinstance(e, dict)] if isinstance(edits, list) else [given]
-    found = {}
-    for name, own in (("old", "oldText"), ("new", "newText")):
-        texts = [block[own] for block in blocks if isinstance(block.get(own), str)]
-        if texts:
-            found[name] = "\n".join(texts)
-    return found
 
 
 def uses(steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
@@ -102,7 +81,7 @@ def uses(steps: Sequence[Step], scene: Scene) -> Sequence[Sequence[Use]]:
     """
     if steps and steps[0].spawn is not None:
         return [_spawns([step.spawn for step in steps if step.spawn is not None], scene)]
-    return [[_use(step, scene) for step in steps]]
+    return [[made(step, _MAKERS, scene, "pi") for step in steps]]
 
 
 def waiting(scene: Scene) -> bool:  # noqa: ARG001
@@ -110,52 +89,40 @@ def waiting(scene: Scene) -> bool:  # noqa: ARG001
     return False
 
 
-def _use(step: Step, scene: Scene) -> Use:
-    make = _MAKERS.get(step.kind)
-    if make is None:
-        raise LookupError(f"pi has no tool for a `{step.kind}` step")
-    return make(step, scene)
+def _read(path: str, scene: Scene) -> Use:
+    return Use("read", {"path": scene.place(path)})
 
 
-def _read(step: Step, scene: Scene) -> Use:
-    return Use("read", {"path": _place(step.read or "", scene)})
+def _edit(step: Edit, scene: Scene) -> Use:
+    edit = {"oldText": step.old, "newText": step.new}
+    return Use("edit", {"path": scene.place(step.path), "edits": [edit]})
 
 
-def _edit(step: Step, scene: Scene) -> Use:
-    assert step.edit is not None
-    edit = {"oldText": step.edit.old, "newText": step.edit.new}
-    return Use("edit", {"path": _place(step.edit.path, scene), "edits": [edit]})
+def _write(step: Write, scene: Scene) -> Use:
+    return Use("write", {"path": scene.place(step.path), "content": step.content})
 
 
-def _write(step: Step, scene: Scene) -> Use:
-    assert step.write is not None
-    return Use("write", {"path": _place(step.write.path, scene), "content": step.write.content})
+def _run(step: RunStep, scene: Scene) -> Use:  # noqa: ARG001
+    return Use("bash", {"command": step.command, "timeout": step.timeout_s})
 
 
-def _run(step: Step, scene: Scene) -> Use:  # noqa: ARG001
-    if isinstance(step.run, RunStep):
-        return Use("bash", {"command": step.run.command, "timeout": step.run.timeout_s})
-    return Use("bash", {"command": step.run or ""})
-
-
-def _search(step: Step, scene: Scene) -> Use:
-    search = step.search if isinstance(step.search, Search) else Search(pattern=step.search or "")
+def _search(step: Search, scene: Scene) -> Use:
+    place = scene.place(step.path)
     if "grep" in scene.tools:
-        return Use("grep", {"pattern": search.pattern, "path": _place(search.path, scene)})
-    words = f"grep -rnE --exclude-dir=.git -e {shlex.quote(search.pattern)} -- {shlex.quote(search.path)}"
+        return Use("grep", {"pattern": step.pattern, "path": place})
+    words = f"grep -rnE --exclude-dir=.git -e {shlex.quote(step.pattern)} -- {shlex.quote(place)}"
     return Use("bash", {"command": f"{words} || [ $? -eq 1 ]"})
 
 
-def _skill(step: Step, scene: Scene) -> Use:
-    return Use("read", {"path": f"{scene.home}/{SKILLS}/{step.skill}/{SKILL_FILE}"})
+def _skill(name: str, scene: Scene) -> Use:
+    return Use("read", {"path": f"{scene.home}/{SKILLS}/{name}/{SKILL_FILE}"})
 
 
-def _call(step: Step, scene: Scene) -> Use:  # noqa: ARG001
-    assert step.call is not None
-    return Use(step.call.tool, dict(step.call.args))
+def _call(step: CallStep, scene: Scene) -> Use:  # noqa: ARG001
+    return Use(step.tool, dict(step.args))
 
 
-_MAKERS: dict[str, Callable[[Step, Scene], Use]] = {
+_MAKERS: dict[str, Callable[[Any, Scene], Use]] = {
     "read": _read,
     "edit": _edit,
     "write": _write,
@@ -182,8 +149,3 @@ def _spawns(spawns: Sequence[SpawnStep], scene: Scene) -> list[Use]:
 def _task(spawn: SpawnStep) -> dict[str, Any]:
     agent = UNKNOWN_AGENT if spawn.error is not None else spawn.agent or DEFAULT_AGENT
     return {"agent": agent, "task": spawn.task, **({"model": spawn.model} if spawn.model else {})}
-
-
-def _place(path: str, scene: Scene) -> str:
-    """The path as a model writes it here: relative to the work directory, absolute below HOME."""
-    return scene.home + path[1:] if path.startswith("~/") else path

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+
+from recorded import files_of
 
 from evalrepo.agents import claude
 from evalrepo.records.config import Agent
 from evalrepo.records.transcript import Call, EndReason, Event, Prompt, Said, Transcript, Usage
+from tests.telling import unusual
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 PREFIX = "claude-2.1.332-"
 AGENT = Agent.model_validate({"tiers": {"any": {"model": "claude-sonnet-4-5"}}})
+USUAL = Transcript("claude", "2.1.332", models=("claude-sonnet-4-5",), end=EndReason.DONE)
 SHOWN = 70
 
 
 def recorded(case: str) -> dict[str, bytes]:
     """The files as `native` names them: `main-N` are the sessions, `agent-X` sub-agents of the first one."""
-    found = {path.name.removeprefix(f"{PREFIX}{case}."): path.read_bytes() for path in GOLDEN.glob(f"{PREFIX}{case}.*")}
-    return {_named(name): data for name, data in sorted(found.items())}
+    return {_named(name): data for name, data in files_of(PREFIX, case).items()}
 
 
 def _named(name: str) -> str:
@@ -38,21 +39,8 @@ def read(files: dict[str, bytes]) -> Transcript:
 
 def told(transcript: Transcript, indent: str = "") -> Iterator[str]:
     """All of a transcript: what is not as usual, every event with its line, and the children below."""
-    usual = Transcript("claude", "2.1.332", models=("claude-sonnet-4-5",), end=EndReason.DONE)
-    for name in (
-        "agent",
-        "version",
-        "models",
-        "end",
-        "error_kind",
-        "error_message",
-        "truncated",
-        "loaded",
-        "denied",
-        "unknown",
-    ):
-        if (value := getattr(transcript, name)) != getattr(usual, name):
-            yield f"{indent}{name}: {value}"
+    for name, value in unusual(transcript, USUAL, "sessions").items():
+        yield f"{indent}{name}: {value}"
     yield f"{indent}{_usage(transcript.usage)}"
     order = {call.id: n for n, call in enumerate((e for e in transcript.events if isinstance(e, Call)), 1)}
     for event in transcript.events:

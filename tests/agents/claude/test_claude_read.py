@@ -227,16 +227,16 @@ def test_sessions_come_in_their_order_whatever_the_order_of_files():
 
 ERRORS = {
     "no-key": ("auth", "Not logged in", "`env: [ANTHROPIC_API_KEY]`"),
-    "refused-key": ("auth", "Invalid API key", "put a valid one"),
+    "refused-key": ("auth", "Invalid API key", "put a valid key"),
     "unknown-model": ("agent", "issue with the selected model", "the tier's `model`"),
     "rate-limit": ("rate-limit", "(429)", "fewer `--jobs`"),
     "overloaded": ("rate-limit", "529 Overloaded", "fewer `--jobs`"),
     "server-error": ("network", "500 Internal server error", "try again later"),
-    "cut-stream": ("network", "Connection to the API was lost", "try again later"),
+    "cut-stream": ("truncated", "Connection to the API was lost", "broke off: try again later"),
     "too-long": ("limit", "Prompt is too long", "does not fit"),
     "max-turns": ("limit", "stopped after 1 turns", "`max_turns`"),
     "max-budget": ("limit", "its money was spent", "`max_budget_usd`"),
-    "unknown-command": ("not-loaded", "knows no command /nosuch:cmd", "is that installed"),
+    "unknown-command": ("not-loaded", "knows no command /nosuch:cmd", "is it part of the subject"),
 }
 
 

@@ -7,23 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import files_of
 
 from evalrepo.agents import codex
 from evalrepo.agents.base import Growing, ReadError
 from evalrepo.agents.codex.faults import fault
 from evalrepo.records.config import Agent
 from evalrepo.records.transcript import Call, EndReason, Prompt, Result, Said, Transcript, Usage
+from tests.telling import rest
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 PREFIX = "codex-0.171.0-"
 AGENT = Agent.model_validate({"tiers": {"any": {"model": "gpt-5.5"}}})
+USUAL = Transcript("codex", "0.171.0", end=EndReason.DONE, loaded=("skill imagegen",))
 SHOWN = 60
 
 
 def recorded(case: str) -> dict[str, bytes]:
     """The files of a recording, main session first."""
-    found = sorted(GOLDEN.glob(f"{PREFIX}{case}.*"), key=lambda path: ("main" not in path.name, path.name))
-    return {path.name.removeprefix(f"{PREFIX}{case}."): path.read_bytes() for path in found}
+    return dict(sorted(files_of(PREFIX, case).items(), key=lambda file: ("main" not in file[0], file[0])))
 
 
 def read(files: dict[str, bytes]) -> Transcript:
@@ -49,12 +50,7 @@ def _line(event: Prompt | Said | Call | Result, ids: dict[str, int]) -> str:
 
 def facts(transcript: Transcript) -> dict[str, Any]:
     """All but events and children; what is as usual is left out."""
-    usual: dict[str, Any] = {
-        "agent": "codex", "version": "0.171.0", "end": EndReason.DONE, "error_kind": "", "error_message": "",
-        "truncated": False, "denied": (), "unknown": {}, "loaded": ("skill imagegen",),
-    }  # fmt: skip
-    found = {name: getattr(transcript, name) for name in (*usual, "models", "usage")}
-    return {name: value for name, value in found.items() if usual.get(name, ...) != value}
+    return rest(transcript, USUAL)
 
 
 def spawns(transcript: Transcript) -> list[tuple[Any, ...]]:
@@ -330,7 +326,7 @@ def test_what_the_cli_refused_for_want_of_a_permission_is_denied():
         ("no-key", "auth", "Missing environment variable: `CODEX_API_KEY`"),
         ("server-error", "network", "high demand"),
         ("rate-limit", "rate-limit", "Rate limit reached"),
-        ("too-long", "agent", "no longer fit into the model's context window"),
+        ("too-long", "limit", "does not fit into the model's context"),
         ("cut-stream", "truncated", "stream disconnected before completion"),
     ],
 )
@@ -343,16 +339,18 @@ def test_an_error_at_the_end_has_its_kind(case: str, kind: str, says: str):
 @pytest.mark.parametrize(
     ("info", "message", "kind", "says"),
     [
-        ({"http_connection_failed": {"http_status_code": 404}}, "Not Found", "agent", "check the tier's `model`"),
-        ({"http_connection_failed": {"http_status_code": 503}}, "Unavailable", "network", "run again"),
-        ({"http_connection_failed": {"http_status_code": None}}, "Connection failed", "network", "run again"),
+        ({"http_connection_failed": {"http_status_code": 404}}, "Not Found", "agent", "correct the tier's `model`"),
+        ({"http_connection_failed": {"http_status_code": 503}}, "Unavailable", "network", "try again later"),
+        ({"http_connection_failed": {"http_status_code": None}}, "Connection failed", "network", "try again later"),
         ({"response_too_many_failed_attempts": {"http_status_code": 429}}, "Too Many", "rate-limit", "--jobs"),
-        ("usage_limit_exceeded", "Quota exceeded.", "rate-limit", "Quota exceeded."),
+        ("usage_limit_exceeded", "Quota exceeded.", "rate-limit", "Quota exceeded. (the vendor refuses more requests"),
         ("server_overloaded", "At capacity.", "rate-limit", "At capacity."),
+        ("unauthorized", "Your refresh token has expired.", "auth", "log in again"),
+        ({"http_connection_failed": {"http_status_code": 400}}, "No 500 tokens.", "agent", "No 500 tokens."),
         ("other", '{"error": {"message": "No such parameter."}}', "agent", "No such parameter."),
-        ("other", "workspace routing discovery failed", "network", "run again"),
+        ("other", "workspace routing discovery failed", "network", "try again later"),
         ("a_new_one", "Something else.", "agent", "Something else."),
-        (None, "", "agent", ""),
+        (None, "", "agent", "says nothing about the error"),
     ],
 )
 def test_every_error_has_a_kind_and_says_what_to_do(info: Any, message: str, kind: str, says: str):

@@ -33,7 +33,10 @@ class Bench:
         self.bin = root / "bin"
         self.put("codex", program)
         if node:
-            self.put("node", '#!/bin/sh\nshift\nexec echo codex-cli 0.170.9 "$@"\n')
+            self.put(
+                "node",
+                '#!/bin/sh\n[ "$1" = --version ] && exec echo v22.19.0\nshift\nexec echo codex-cli 0.170.9 "$@"\n',
+            )
         self.environ = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(root / "real")}
 
     def put(self, name: str, text: str) -> None:

@@ -177,13 +177,13 @@ def test_a_fresh_turn_names_none(room: Room):
 REFUSED: dict[str, tuple[Tier, Turn, str, str]] = {
     "no model": (Tier(), Turn(1, "x"), "the tier names no model", f"`model: {MODEL}`"),
     "no provider": (Tier(model="gpt-5"), Turn(1, "x"), "the model 'gpt-5' has no provider", "PROVIDER/MODEL"),
-    "setting": (Tier(model=MODEL, settings={"speed": "9"}), Turn(1, "x"), "no setting speed", "variant, base_url"),
+    "setting": (Tier(model=MODEL, settings={"speed": "9"}), Turn(1, "x"), "no setting 'speed'", "variant, base_url"),
     "resume of nothing": (TIER, Turn(2, "x", "resume"), "resumes the session of turn 1", "session: fresh"),
     "two primaries": (
         TIER,
         Turn(1, "x", install=(Install(primary="a"), Install(primary="b"))),
-        "several primary agents: a, b",
-        "one of them",
+        "one primary agent, and the subjects name a and b",
+        "only one subject",
     ),
 }
 
@@ -222,7 +222,7 @@ def test_the_version_is_what_the_cli_says_in_an_empty_home(room: Room):
 
 def test_a_cli_that_cannot_say_its_version_is_told_with_what_it_said(room: Room):
     room.program("opencode", "echo broken >&2; exit 7")
-    with pytest.raises(HarnessError, match="--version ended with exit code 7 and said broken"):
+    with pytest.raises(HarnessError, match="--version ended with exit code 7: broken"):
         opencode.version(AGENT, room.world())
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import files_of
 
 from evalrepo.agents import opencode
 from evalrepo.agents.base import ReadError
@@ -16,12 +16,11 @@ from evalrepo.records.transcript import At, Call, EndReason, Prompt, Result, Sai
 
 AGENT = Agent(tiers={"t": Tier()})
 LOG = "opencode.jsonl"
-GOLDEN = Path(__file__).parent.parent / "golden"
 SONNET, HAIKU = "anthropic/claude-sonnet-4-5", "anthropic/claude-haiku-4-5"
 
 
 def recorded(case: str) -> bytes:
-    return (GOLDEN / f"opencode-1.18.33-{case}.jsonl").read_bytes()
+    return files_of("opencode-1.18.33-", case)["jsonl"]
 
 
 def read(data: bytes) -> Transcript:
@@ -121,7 +120,9 @@ def test_failing_unknown_and_parallel_calls_are_what_the_model_saw():
 
 def test_a_sub_agent_that_broke_is_a_failed_call_with_a_child_that_says_why():
     child = "ses_dd5e0c015ffebnsj27Dn75bG4v"
-    refused = "APIError: invalid x-api-key (HTTP 401) (put a valid key into the variable that the agent's `env` names, or log in again)"
+    refused = (
+        "HTTP 401: invalid x-api-key (put a valid key into the variable that the agent's `env` names, or log in again)"
+    )
     assert read(recorded("broken-child")) == Transcript(
         agent="opencode",
         version="1.18.33",
@@ -197,10 +198,10 @@ def test_sub_agents_of_sub_agents_are_linked_and_their_usage_is_added_once():
 
 
 ERRORS = {
-    "refused-key": ("auth", "APIError: invalid x-api-key (HTTP 401) (put a valid key into the variable"),
+    "refused-key": ("auth", "HTTP 401: invalid x-api-key (put a valid key into the variable"),
     "no-key": ("auth", "ProviderAuthError: Anthropic API key is missing."),
-    "server-error": ("network", "APIError: boom (HTTP 500) (the vendor cannot be reached or is down"),
-    "broken-stream": ("network", "APIError: Connection reset by server (the vendor cannot be reached or is down"),
+    "server-error": ("network", "HTTP 500: boom (the vendor cannot be reached or is down"),
+    "broken-stream": ("truncated", "APIError: Connection reset by server (the vendor's answer broke off"),
     "too-long": ("limit", "ContextOverflowError: Session too large to compact"),
     "unknown-model": ("agent", "ProviderModelNotFoundError: Model not found: anthropic/claude-nope. Did you mean:"),
     "unknown-agent": ("not-loaded", 'AgentNotFound: agent "nope" not found. Falling back to default agent (install'),

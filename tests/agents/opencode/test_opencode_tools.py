@@ -30,7 +30,7 @@ STEPS: dict[str, tuple[dict[str, Any], Use]] = {
         {"write": {"path": "a.py", "content": "x\n"}},
         Use("write", {"filePath": "/srv/project/a.py", "content": "x\n"}),
     ),
-    "run": ({"run": "make test"}, Use("bash", {"command": "make test", "description": "make test"})),
+    "run": ({"run": "make test"}, Use("bash", {"command": "make test", "description": "make test", "timeout": 60_000})),
     "run with a limit": (
         {"run": {"command": "make", "timeout_s": 1.5}},
         Use("bash", {"command": "make", "description": "make", "timeout": 1500}),

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+
+from recorded import files_of
 
 from evalrepo.agents import pi
 from evalrepo.records.config import Agent
-from evalrepo.records.transcript import Call, Event, Prompt, Result, Spawn, Transcript
+from evalrepo.records.transcript import Call, EndReason, Event, Prompt, Result, Spawn, Transcript
+from tests.telling import unusual
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 PREFIX = "pi-1.6.0-"
+USUAL = Transcript("", end=EndReason.DONE)
 AGENT = Agent.model_validate({"tiers": {"any": {"model": "anthropic/claude-sonnet-4-5"}}})
 
 
 def recorded(case: str) -> dict[str, bytes]:
     """The files as `native` names them: `main-N.jsonl`, `main-1.RUN.run-N.jsonl` of a sub-agent, `turn-N.err`."""
-    found = {path.name.removeprefix(f"{PREFIX}{case}."): path.read_bytes() for path in GOLDEN.glob(f"{PREFIX}{case}.*")}
-    return {_named(name): data for name, data in sorted(found.items()) if not name.endswith(".txt")}
+    return {_named(name): data for name, data in files_of(PREFIX, case).items() if not name.endswith(".txt")}
 
 
 def _named(name: str) -> str:
@@ -32,21 +33,8 @@ def read(files: dict[str, bytes]) -> Transcript:
 
 def told(transcript: Transcript, indent: str = "") -> Iterator[str]:
     """All of a transcript: its facts, every event with its line, and the children below."""
-    for name in (
-        "agent",
-        "version",
-        "sessions",
-        "models",
-        "end",
-        "error_kind",
-        "error_message",
-        "truncated",
-        "loaded",
-        "denied",
-    ):
-        value = getattr(transcript, name)
-        if value and value != "done":
-            yield f"{indent}{name}: {str(value) if isinstance(value, str) else value}"
+    for name, value in unusual(transcript, USUAL, "unknown").items():
+        yield f"{indent}{name}: {value}"
     used = transcript.usage
     yield (
         f"{indent}usage: {used.input_tokens} in, {used.output_tokens} out, {used.cache_read_tokens} read, "

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from atif import Trajectory
-from pi_recorded import AGENT, GOLDEN, PREFIX, read, recorded, told
+from pi_recorded import AGENT, PREFIX, read, recorded, told
+from recorded import GOLDEN
 
 from evalrepo.agents import pi
 from evalrepo.agents.base import Growing, ReadError
@@ -250,10 +251,10 @@ def test_an_error_output_counts_only_for_a_turn_that_is_in_no_session():
         ("503 no body", "network", "HTTP 503: no body (the vendor"),
         ("400 Your credit balance is too low", "auth", "HTTP 400: Your credit balance is too low (the account"),
         ("Your input exceeds the context window of this model", "limit", "Your input exceeds"),
-        ("Stream ended without finish_reason", "network", "Stream ended"),
+        ("Stream ended without finish_reason", "truncated", "Stream ended without finish_reason (the vendor's answer broke off"),
         ("Connection error.", "network", "Connection error. (the vendor cannot"),
         ("something else", "agent", "something else"),
-        ("", "agent", "pi says nothing"),
+        ("", "agent", "the CLI says nothing"),
     ],
 )  # fmt: skip
 def test_an_error_is_of_the_right_kind_and_says_what_to_do(message: str, kind: str, said: str):

@@ -108,18 +108,18 @@ def test_the_next_turn_resumes_and_a_prompt_that_pi_expands_is_named(machine: Ma
 
 
 def test_a_rehearsal_asks_our_server_and_carries_no_credential(machine: Machine):
-    machine.environ |= {"ANTHROPIC_API_KEY": "sk-own", "MY_TOKEN": "t", "HTTPS_PROXY": "http://x", "COLOUR": "red"}
-    named = ["ANTHROPIC_API_KEY", "MY_TOKEN", "HTTPS_PROXY", "COLOUR"]
+    machine.environ |= {"ANTHROPIC_API_KEY": "sk-own", "HTTPS_PROXY": "http://x", "COLOUR": "red"}
+    named = ["ANTHROPIC_API_KEY", "HTTPS_PROXY", "COLOUR"]
+    given = {"MY_TOKEN": "t", "ALL_PROXY": "http://x", "PI_OFFLINE": "0", "MAX_TOKENS": "9"}
     machine.put("home/.pi/agent/models.json", '{"providers": {"other": {"baseUrl": "https://example.com"}}}')
-    launch = machine.launch(
-        model="rehearsal/model", agent={"env": named, "set": {"PI_OFFLINE": "1"}}, endpoint=ENDPOINT
-    )
-    assert {name: launch.env[name] for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "COLOUR")} == {
+    launch = machine.launch(model="rehearsal/model", agent={"env": named, "set": given}, endpoint=ENDPOINT)
+    assert {name: launch.env[name] for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PI_OFFLINE", "MAX_TOKENS")} == {
         "ANTHROPIC_API_KEY": "k1",
         "OPENAI_API_KEY": "k1",
-        "COLOUR": "red",
+        "PI_OFFLINE": "1",
+        "MAX_TOKENS": "9",
     }
-    assert not {"MY_TOKEN", "HTTPS_PROXY"} & set(launch.env)
+    assert not {"MY_TOKEN", "HTTPS_PROXY", "ALL_PROXY", "COLOUR"} & set(launch.env)
     assert set(machine.home("models.json")["providers"]) == {"anthropic", "openai", "rehearsal"}
     bundled = str(machine.package / "examples/extensions/subagent/index.ts")
     assert launch.argv[-2:] == ("--extension", bundled)
@@ -180,8 +180,8 @@ def test_a_rehearsal_lends_no_extension_to_those_who_bring_their_own(machine: Ma
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"model": None}, "has no model, and needs a provider"),
-        ({"model": "sonnet"}, "has 'sonnet' as its model"),
+        ({"model": None}, "the tier names no model"),
+        ({"model": "sonnet"}, "the model 'sonnet' has no provider"),
         ({"settings": {"effort": "high"}}, "has no setting 'effort'"),
         ({"settings": {"trust": "all"}}, "has trust: all"),
         ({"settings": {"extension": "bundled:nothing"}}, "brings no example extension 'nothing'"),

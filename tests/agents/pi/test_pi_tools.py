@@ -54,7 +54,7 @@ def test_a_call_has_its_canonical_form(tool: str, args: Any, expected: tuple[str
         ({"read": "~/x"}, Use("read", {"path": "/home/dev/x"})),
         ({"edit": {"path": "a", "old": "x", "new": "y"}}, Use("edit", {"path": "a", "edits": [{"oldText": "x", "newText": "y"}]})),
         ({"write": {"path": "a", "content": "x"}}, Use("write", {"path": "a", "content": "x"})),
-        ({"run": "make"}, Use("bash", {"command": "make"})),
+        ({"run": "make"}, Use("bash", {"command": "make", "timeout": 60.0})),
         ({"run": {"command": "make", "timeout_s": 5}}, Use("bash", {"command": "make", "timeout": 5.0})),
         ({"search": "it's"}, Use("bash", {"command": """grep -rnE --exclude-dir=.git -e 'it'"'"'s' -- . || [ $? -eq 1 ]"""})),
         ({"skill": "greet"}, Use("read", {"path": "/home/dev/.pi/agent/skills/greet/SKILL.md"})),
