@@ -39,7 +39,9 @@ def claude() -> None:
 
 @pytest.mark.slow
 def test_our_six_scenarios_pass_and_their_results_say_who_ran_them(own, claude):
-    said = own.run("run", "--agent", "claude", "--tier", "rehearsal:compliant", "--reps", "1", "--jobs", "2")
+    said = own.run(
+        "run", "--suite", "own", "--agent", "claude", "--tier", "rehearsal:compliant", "--reps", "1", "--jobs", "2"
+    )
     assert "6 result files" in said
     records = own.records()
     assert [r["scenario"][:2] for r in records] == ["C1", "C2", "C3", "C4", "C5", "C6"]
@@ -57,7 +59,7 @@ def test_our_six_scenarios_pass_and_their_results_say_who_ran_them(own, claude):
     assert own.git("log", "-1", "--format=%s") == "evalrepo: 6 reps of 6 cells\n"
     body = next((own.path / "AgentsReport").rglob("*C4*.md")).read_text()
     assert body.startswith("# REHEARSAL · C4-second-opinion")
-    again = own.run("run", "--agent", "claude", "--tier", "rehearsal:compliant", "--reps", "1")
+    again = own.run("run", "--suite", "own", "--agent", "claude", "--tier", "rehearsal:compliant", "--reps", "1")
     assert "nothing to do" in again
     gate = own.run("gate", "--baseline", "HEAD~1", exit=None)
     assert "\nINVALID" in f"\n{gate}" or "invalid" in gate
