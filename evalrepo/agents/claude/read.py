@@ -120,16 +120,18 @@ class _Reader:
         lines, rows = Lines(child.name, data), Rows(thread, self.work)
         rows.feed(lines)
         thread.truncated = lines.torn
-        self._tell(parent, call, rows.identity, named=child.facts.get("modelNotNamed") is not True)
+        self._tell(parent, call, rows.identity)
         self._known(thread)
 
-    def _tell(self, parent: str, ident: str, model: str, *, named: bool) -> None:
-        """What the child knows of its call, where the call's own result does not say it."""
+    def _tell(self, parent: str, ident: str, model: str) -> None:
+        """What the child knows of its call, where the call's own result does not say it.
+
+        Its `modelNotNamed` is no fact about the call: it is also set where a variable overrode the model named there.
+        """
         threads = (thread for thread in self.threads if thread.key == parent)
         call = next((t.calls[ident] for t in threads if ident in t.calls), None)
         if call is not None:
             call.resolved = call.resolved or model or None
-            call.requested = call.requested if named else None
 
     def results(self, files: Mapping[str, bytes]) -> None:
         """Errors that stand only in the result that the CLI prints at the end of a turn."""

@@ -159,7 +159,8 @@ def test_a_report_that_says_completed_in_its_own_words_only_is_no_success():
     assert not results(session(answer("m", use("1", "Agent", prompt="t")), launched, user(note)))[0].ok
 
 
-def test_a_model_that_nobody_named_was_not_requested():
+@pytest.mark.parametrize("model", ["haiku", None])
+def test_a_model_was_requested_when_the_call_names_it_whatever_the_sub_agents_file_says(model):
     meta = {"toolUseId": "1", "agentType": "x", "spawnDepth": 1, "modelNotNamed": True}
     child = [
         user("t"),
@@ -167,10 +168,11 @@ def test_a_model_that_nobody_named_was_not_requested():
         answer("c", text("r"), stop="end_turn"),
     ]
     files = {"s/subagents/agent-a1.jsonl": child, "s/subagents/agent-a1.meta.json": [meta]}
-    read = session(answer("m", use("1", "Agent", prompt="t", model="haiku")), result("1"), **files)
+    named = {"model": model} if model else {}
+    read = session(answer("m", use("1", "Agent", prompt="t", **named)), result("1"), **files)
     spawn = read.events[1].spawn
     assert (spawn.requested, spawn.resolved, spawn.served, spawn.child) == (
-        None,
+        model,
         "claude-haiku-5-5",
         ("claude-sonnet-4-5",),
         "a1",
