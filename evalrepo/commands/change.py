@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import click
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
+    from evalrepo.running.select import Side
     from evalrepo.store import Loaded
 
 
@@ -39,12 +40,31 @@ def since(repo: Repository, rev: str) -> Change:
 
 
 def touched(repo: Repository, tree: Tree, loaded: Loaded, change: Change) -> Mapping[str, tuple[str, ...]]:
-    """Scenario id → why it is touched, by the digests. `loaded` holds at least the change's files."""
+    """Scenario id → why it is touched, by the digests. `loaded` holds at least the change's files.
+
+    What the change does to frozen scenarios is told on standard error: it needs a thaw, and then another measurement.
+    """
     from evalrepo.running.select import Side, changed
     from evalrepo.store import load
 
-    old = repo.tree(change.commit)
-    return changed(Side(old, load(old, repo, only=change.files)), Side(tree, loaded), change.files)
+    before = repo.tree(change.commit)
+    old, new = Side(before, load(before, repo, only=change.files)), Side(tree, loaded)
+    for line in _frozen(repo, tree, old, new, change):
+        click.echo(line, err=True)
+    return changed(old, new, change.files)
+
+
+def _frozen(repo: Repository, tree: Tree, old: Side, new: Side, change: Change) -> Iterator[str]:
+    from evalrepo.render.safe import wrapped
+    from evalrepo.running.preflight import frozen_touched
+    from evalrepo.running.select import held
+
+    found = held(old, new, change.files)
+    if not found or not frozen_touched(repo, tree):
+        return
+    for scenario_id, reasons in found.items():
+        yield from wrapped(f"{scenario_id}: {', '.join(reasons)}; frozen, needs a thaw", then="  ")
+    yield "hint: evalrepo verify names the files; evalrepo thaw PATH --why REASON opens one"
 
 
 def has_dead_runs(repo: Repository) -> bool:

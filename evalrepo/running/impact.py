@@ -32,7 +32,7 @@ def concerned(repo: Repository, base: str) -> frozenset[str] | None:
     except EvalrepoError:  # what is wrong at the base may be right now
         return None
     found = {path for path in changed if path.startswith(_OURS)}
-    found |= {known.path(id_) for id_ in touched(known, changed) if known.sets[id_] != "reserve"}
+    found |= {known.path(id_) for id_ in touched(known, changed)}
     return frozenset(found | _by_suite(known, changed))
 
 

@@ -49,7 +49,7 @@ def writable(repo: Repository) -> None:
 
 def nothing_frozen_touched(repo: Repository, tree: Tree) -> None:
     """DataError with every frozen file that is not as it was locked: staged, or in the tree that is measured."""
-    findings = {f for f in (*verify(repo).findings, *_in_tree(tree)) if not f.warning}
+    findings = frozen_touched(repo, tree)
     if findings:
         count = f"{len(findings)} frozen files are" if len(findings) > 1 else "a frozen file is"
         raise DataError(
@@ -57,6 +57,11 @@ def nothing_frozen_touched(repo: Repository, tree: Tree) -> None:
             f"{count} not as locked, so nothing is measured",
             hint="evalrepo verify explains; evalrepo thaw PATH --why opens a file with a reason",
         )
+
+
+def frozen_touched(repo: Repository, tree: Tree) -> set[Finding]:
+    """A finding for every frozen file that is not as it was locked: staged, or in the tree that is measured."""
+    return {f for f in (*verify(repo).findings, *_in_tree(tree)) if not f.warning}
 
 
 def _in_tree(tree: Tree) -> list[Finding]:

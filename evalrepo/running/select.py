@@ -110,6 +110,21 @@ def changed(old: Side, new: Side, among: Collection[str] | None = None) -> dict[
     return {i: tuple(reasons[i]) for i in order}
 
 
+def held(old: Side, new: Side, among: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """Scenario id → what differs in stimulus and instrument, of the new side's reserve. `among` as in `changed`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for scenario_id, loaded in new.loaded.scenarios.items():
+        if loaded.set == "reserve" and (among is None or loaded.path in among):
+            reasons = tuple(r for r in _own_reasons(old, new, loaded) if r.startswith(_FROZEN))
+            if reasons:
+                found[scenario_id] = reasons
+    return found
+
+
+_FROZEN = ("stimulus", "instrument")
+"""Parts of a scenario's identity that freezing keeps as they are."""
+
+
 def _subjects(old: Side, new: Side) -> dict[str, str]:
     from evalrepo.repository.digests import subject_part
 
