@@ -99,7 +99,7 @@ def _sub_agents(_scenario: Scenario, facts: Facts) -> Trouble | None:
     return None
 
 
-_VENDOR = {str(ErrorKind.AUTH), str(ErrorKind.NETWORK), str(ErrorKind.RATE_LIMIT)}
+_VENDOR = {str(kind) for kind in (ErrorKind.AUTH, ErrorKind.NETWORK, ErrorKind.RATE_LIMIT, ErrorKind.TRUNCATED)}
 
 
 def _crash(facts: Facts, kind: ErrorKind) -> Trouble | None:

@@ -115,6 +115,7 @@ LEAK = (cite("saw the reserve"),)
         (Facts(with_log(truncated=True), ends=ENDED), "ERROR(truncated)"),
         (Facts(with_log(end=EndReason.CUT), ends=ENDED), "ERROR(truncated)"),
         (Facts(with_child(end=EndReason.ERROR, error_kind="rate-limit"), ends=ENDED), "ERROR(rate-limit)"),
+        (Facts(with_child(end=EndReason.ERROR, error_kind="truncated"), ends=ENDED), "ERROR(truncated)"),
         (Facts(with_child(end=EndReason.ERROR, error_kind="agent"), ends=ENDED), "FAIL B"),
         (Facts(with_child(end=EndReason.ERROR, error_kind="network"), ends=WALL), "FAIL B timeout"),
         (Facts(with_log(truncated=True, end=EndReason.UNKNOWN), ends=WALL), "FAIL B timeout"),
