@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evalrepo.errors import Finding
 from evalrepo.linting.ground import Called, Ground, near
-from evalrepo.records.scenario import Scenario
+from evalrepo.records.scenario import Scenario, moot
 from evalrepo.records.steps import Conformance, ExpectFail
 from evalrepo.store.loading import LoadedScenario
 
@@ -39,8 +39,9 @@ def _gaps(ground: Ground, one: LoadedScenario, scripts: tuple[Conformance, ...])
 
 
 def deciding(scenario: Scenario) -> set[str]:
-    """Axes of gating checks that are not a judge's."""
-    axes = {c.axis for c in scenario.checks if c.gating and c.judge is None}
+    """Axes of gating checks that are not a judge's, and not moot."""
+    silent = moot(scenario)
+    axes = {c.axis for c in scenario.checks if c.gating and c.judge is None and c.id not in silent}
     return axes | ({TRIGGER} if scenario.trigger else set())
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from evalrepo.errors import Finding
 from evalrepo.linting import environment
+from evalrepo.linting.conformance import TRIGGER
 from evalrepo.linting.ground import Called, Ground, near
 from evalrepo.records.names import with_nested
 from evalrepo.records.scenario import Metric
@@ -27,21 +28,21 @@ def check_ids(ground: Ground) -> Iterator[Finding]:
 
 
 def needs(ground: Ground) -> Iterator[Finding]:
-    """`needs` names another check of the scenario, and no check waits for itself."""
+    """`needs` names another check of the scenario, its trigger among them, and no check waits for itself."""
     for one in ground.scenarios:
-        checks = {c.id: c for c in one.scenario.checks}
+        needed = {c.id: c.needs for c in one.scenario.checks} | ({TRIGGER: None} if one.scenario.trigger else {})
         for check in one.scenario.checks:
             if check.needs is None:
                 continue
             place = ground.of(one, "checks", Called(check.id), "needs")
-            if check.needs not in checks:
-                yield Finding(place, "SCN112", f'there is no check "{check.needs}"', near(check.needs, list(checks)))
-            elif _waits_for_itself(check.id, {c.id: c.needs for c in one.scenario.checks}):
+            if check.needs not in needed:
+                yield Finding(place, "SCN112", f'there is no check "{check.needs}"', near(check.needs, list(needed)))
+            elif _waits_for_itself(check.id, needed):
                 hint = "let one of the checks in the circle need nothing"
                 yield Finding(place, "SCN113", f'the check "{check.id}" waits for itself', hint)
 
 
-def _waits_for_itself(start: str, needs: dict[str, str | None]) -> bool:
+def _waits_for_itself(start: str, needs: Mapping[str, str | None]) -> bool:
     seen, at = {start}, needs.get(start)
     while at is not None and at not in seen:
         seen.add(at)

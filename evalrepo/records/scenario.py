@@ -195,6 +195,20 @@ def check_trigger(trigger: Trigger | None, cases: Any) -> None:
 ScenarioFile = Scenario | ScenarioSet
 
 
+def moot(scenario: Scenario) -> frozenset[str]:
+    """Ids of checks about every call of tools that the case's trigger forbids.
+
+    They come from what a set's cases share. Here they find no call, or speak where the trigger has failed already, so
+    no script can show one of them pass, or fail alone.
+    """
+    if scenario.trigger is None or scenario.should_trigger is not False:
+        return frozenset()
+    forbidden = set(scenario.trigger.tool)
+    return frozenset(
+        c.id for c in scenario.checks if c.every_call is not None and forbidden.issuperset(c.every_call.tool)
+    )
+
+
 def merged(defaults: Common, own: Common) -> dict[str, Any]:
     """The fields of `Common` with `own` over `defaults`: lists are added, mappings merged, single values replaced."""
     out: dict[str, Any] = {}

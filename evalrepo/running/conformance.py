@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from evalrepo import __version__
 from evalrepo.records.config import Agent, Tier
 from evalrepo.records.record import ErrorKind, Outcome, Rep, Verdict
+from evalrepo.records.scenario import moot
 from evalrepo.records.steps import Conformance, ExpectError, ExpectFail
 from evalrepo.registry import module
 from evalrepo.repository.digests import digests
@@ -113,7 +114,8 @@ def verdict(rep: Rep) -> str:
 
 def gaps(scenario: Scenario, plays: Sequence[Play]) -> tuple[str, ...]:
     """What the scripts do not show, in words."""
-    gating = [c for c in scenario.checks if c.gating and c.judge is None]
+    silent = moot(scenario)
+    gating = [c for c in scenario.checks if c.gating and c.judge is None and c.id not in silent]
     outcomes = [{r.id: r.outcome for r in play.rep.checks if r.gating} for play in plays]
     found = [
         f"no script shows the check {check.id} pass"
