@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evalrepo.agents.speech import Rehearsable, Scene, Use
 from evalrepo.errors import HarnessError
-from evalrepo.records.steps import FailStep, SpawnStep, Step
+from evalrepo.records.steps import FailStep, Step
 from evalrepo.rehearsal.conversation import Answer, Conversation, Fault, Message, answer_of
 
 WAITING = "Waiting for the sub-agents to report."
@@ -25,6 +26,9 @@ DONE = "Done."
 """The last word of a thread that is given none."""
 BEGUN = "I will begin with the file that"
 """What is said before a stream is cut when the script says nothing."""
+
+TASKS = ("task", "prompt")
+"""Arguments of a raw call that are handed on to a sub-agent, if its tool starts any."""
 
 _STATUS = {"auth": 401, "rate-limit": 429, "network": 500, "permission": 403}
 _TOO_LONG = ("too long", "context window", "context length")
@@ -89,8 +93,7 @@ def find(part: Part, conversation: Conversation) -> Cue | None:
 def threads(part: Part) -> Iterator[Thread]:
     """The main thread, and one of each sub-agent that is started, nested ones included."""
     yield Thread(part.prompt, part.steps)
-    for spawn in _spawns(part.steps):
-        yield Thread(spawn.task, spawn.steps, spawn.reports, spawn.serves or "")
+    yield from _started(part.steps)
 
 
 def check(part: Part) -> None:
@@ -115,9 +118,9 @@ def squeezed(text: str) -> str:
 
 
 def _twins(start: str, *, main: bool) -> HarnessError:
-    other = "the turn's prompt" if main else "another `spawn`"
+    other = "the turn's prompt" if main else "another sub-agent"
     return HarnessError(
-        f"a rehearsal cannot tell two threads apart: a `spawn` has the task of {other}, {squeezed(start)[:80]!r}",
+        f"a rehearsal cannot tell two threads apart: one has the task of {other}, {squeezed(start)[:80]!r}",
         hint="give each sub-agent that does something else a `task` of its own",
     )
 
@@ -140,11 +143,25 @@ def sentence(error: Exception) -> str:
     return words if type(error) is LookupError and words else f"{type(error).__name__}: {words}"
 
 
-def _spawns(steps: Sequence[Step]) -> Iterator[SpawnStep]:
+def _started(steps: Sequence[Step]) -> Iterator[Thread]:
+    """Sub-agents of `spawn` steps, and of raw calls that a tool for sub-agents takes: each reports the `result`."""
     for step in steps:
-        if step.spawn is not None and step.spawn.error is None:
-            yield step.spawn
-            yield from _spawns(step.spawn.steps)
+        spawn, call = step.spawn, step.call
+        if spawn is not None and spawn.error is None:
+            yield Thread(spawn.task, spawn.steps, spawn.reports, spawn.serves or "")
+            yield from _started(spawn.steps)
+        elif call is not None and call.ok:
+            yield from (Thread(task, (), call.result) for task in _tasks(call.args))
+
+
+def _tasks(args: Any) -> Iterator[str]:
+    """What a call hands on: the texts with words in them under the keys TASKS, in lists too."""
+    for key, value in args.items() if isinstance(args, dict) else ():
+        if key in TASKS and isinstance(value, str) and value.strip():
+            yield value
+        elif isinstance(value, list):
+            for item in value:
+                yield from _tasks(item)
 
 
 def _start(messages: Sequence[Message], starts: Sequence[str]) -> tuple[int, str] | None:

@@ -34,6 +34,8 @@ class Cli:
             return [*(unseen if first.edit.path not in scene.known else []), [change]]
         if first.run is not None:
             return [[Use("Shell", {"command": str(first.run), "after": len(scene.answers)})]]
+        if first.call is not None:
+            return [[Use(first.call.tool, first.call.args)]]
         raise LookupError(f"this tool cannot {first.kind}")
 
     def waiting(self, scene: Scene) -> bool:
@@ -226,8 +228,13 @@ def test_a_fail_step_breaks_every_request_at_its_place(step: dict[str, Any], fau
     ("raw", "words"),
     [
         ([{"spawn": {"task": " Look at the parser, please. "}}], "the turn's prompt, 'Look at the parser, please.'"),
-        ([{"spawn": {"task": "A", "reports": "1"}}, {"spawn": {"task": "A"}}], "another `spawn`, 'A'"),
-        ([{"spawn": {"task": "A", "steps": [{"spawn": {"task": "A"}}]}}], "another `spawn`, 'A'"),
+        ([{"spawn": {"task": "A", "reports": "1"}}, {"spawn": {"task": "A"}}], "another sub-agent, 'A'"),
+        ([{"spawn": {"task": "A", "steps": [{"spawn": {"task": "A"}}]}}], "another sub-agent, 'A'"),
+        (
+            [{"spawn": {"task": "A"}}, {"call": {"tool": "Fan", "args": {"task": "A"}, "result": "1"}}],
+            "another sub-agent",
+        ),
+        ([{"call": {"tool": "Fan", "args": {"task": PROMPT}}}], "the turn's prompt"),
         ([{"spawn": {"task": " "}}], "one is blank"),
         ([{"skill": "tidy"}], "this tool cannot skill"),
         ([{"spawn": {"task": "A", "steps": [{"skill": "tidy"}]}}], "this tool cannot skill"),
@@ -243,6 +250,18 @@ def test_what_cannot_be_played_is_found_before_it_is(raw: list[dict[str, Any]], 
 def test_sub_agents_that_do_the_same_and_those_that_never_start_may_have_one_task():
     same = {"spawn": {"task": "A", "reports": "1"}}
     check(part(same, same, {"spawn": {"task": "A", "error": "no such agent"}}))
+
+
+def test_sub_agents_that_a_raw_call_starts_report_its_result():
+    args = {"tasks": [{"agent": "w", "task": "Say red"}, {"agent": "w", "task": "Say blue"}], "note": {"task": " "}}
+    fan = {"call": {"tool": "Fan", "args": args, "result": "a colour"}}
+    lone = {"call": {"tool": "Fan", "args": {"prompt": "Count the tests"}}}
+    refused = {"call": {"tool": "Fan", "args": {"task": "Say red"}, "ok": False, "result": "one mode, please"}}
+    played = part(refused, {"spawn": {"task": "Lead", "steps": [fan]}}, lone)
+    check(played)
+    assert [answer(played, user(f"Task: {t}")).text for t in ("Say red", "Say blue")] == ["a colour"] * 2
+    assert answer(played, user("Count the tests")).text == DONE
+    assert answer(played, user("Task: Say green")).text == NEUTRAL
 
 
 WORDS = st.text("abc xyz\n", min_size=1, max_size=12).filter(str.strip)
