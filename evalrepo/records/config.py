@@ -14,13 +14,14 @@ from evalrepo.records.selectors import fail
 class Prove(Model):
     """Words that the agent's own log must show of what it loaded, or the rep is ERROR(not-loaded).
 
-    `hook_context`: of what a hook injected; `skill`, `agent`: names that it lists; `instructions`: an instruction
-    file's name. Which of these a CLI logs stands in docs/real-agents.md.
+    `hook_context`: of what a hook injected; `skill`, `agent`, `tool`: names that it lists; `instructions`: an
+    instruction file's name. Which of these a CLI logs stands in docs/real-agents.md.
     """
 
     hook_context: Text | None = None
     skill: Text | None = None
     agent: Text | None = None
+    tool: Text | None = None
     instructions: Text | None = None
 
 

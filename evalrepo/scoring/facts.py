@@ -53,12 +53,12 @@ class Wanted:
     text: str
 
     def shown_by(self, line: str) -> bool:
-        """A skill and an agent are named in full; of a hook's text and an instruction file a part is enough."""
+        """Names are said in full; of a hook's text and an instruction file a part is enough."""
         word, _, rest = line.partition(" ")
         kind = _NAMED.get(word.rstrip(":"))
         if kind is None:
             return self.text in line
-        return kind == self.kind and (self.text == rest if kind in ("skill", "agent") else self.text in rest)
+        return kind == self.kind and (self.text == rest if kind in ("skill", "agent", "tool") else self.text in rest)
 
 
 @dataclass(frozen=True)

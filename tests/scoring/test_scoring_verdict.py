@@ -127,6 +127,8 @@ LEAK = (cite("saw the reserve"),)
         (Facts(with_log(loaded=("skill ORCHESTRATION",)), ends=ENDED, wanted=(HOOK,)), "ERROR(not-loaded)"),
         (Facts(with_log(loaded=("skill run-all",)), ends=ENDED, wanted=(Wanted("skill", "run"),)), "ERROR(not-loaded)"),
         (Facts(with_log(loaded=("skill run",)), ends=ENDED, wanted=(Wanted("skill", "run"),)), "FAIL B"),
+        (Facts(with_log(loaded=("tool ask",)), ends=ENDED, wanted=(Wanted("tool", "ask"),)), "FAIL B"),
+        (Facts(with_log(loaded=("tool ask-all",)), ends=ENDED, wanted=(Wanted("tool", "ask"),)), "ERROR(not-loaded)"),
         (Facts(with_log(loaded=("seen: run",)), ends=ENDED, wanted=(Wanted("skill", "run"),)), "FAIL B"),
         (Facts(SEEN, ends=(TurnEnd(cut=False), TurnEnd())), "ERROR(not-cut)"),
         (Facts(SEEN, ends=ENDED, denied=("Bash(rm)",)), "ERROR(permission)"),
