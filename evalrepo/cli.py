@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "init": "scaffold a repository that runs",
     "new": "write a scenario from a template",
+    "import": "make scenarios and results of documents from elsewhere",
     "lint": "find everything that is wrong in the files",
     "list": "say what there is",
     "schema": "print the JSON Schema of a file kind",
@@ -38,7 +39,8 @@ COMMANDS: dict[str, str] = {
     "note": "write a note beside a result",
     "export": "write recorded transcripts for other tools",
 }
-"""Sub-command → its line in `--help`. The module is `evalrepo.commands.NAME`, the click command in it `command`."""
+"""Sub-command → its line in `--help`. The module is `evalrepo.commands.NAME` (`NAME_` for a word that is Python's), the
+click command in it `command`."""
 
 
 def world() -> World:
@@ -120,6 +122,7 @@ def _machine() -> frozenset[int]:
 
 def _group() -> click.Group:
     import importlib
+    from keyword import iskeyword
 
     import click
 
@@ -134,7 +137,8 @@ def _group() -> click.Group:
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
             if cmd_name not in COMMANDS:
                 return None
-            found: click.Command = importlib.import_module(f"evalrepo.commands.{cmd_name}").command
+            module = cmd_name + "_" * iskeyword(cmd_name)
+            found: click.Command = importlib.import_module(f"evalrepo.commands.{module}").command
             return found
 
         def resolve_command(
