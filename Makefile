@@ -7,11 +7,12 @@ RUNS    := $(VENV)/.runs
 TESTS   := $(VENV)/.tests
 PYTEST  := $(BIN)/python -m pytest
 
-.PHONY: help demo test lint ci bench characteristics clean
+.PHONY: help demo test agents lint ci bench characteristics clean
 
 help:
 	@echo "make demo    the main job on a small repository of its own, with the embedded agent"
 	@echo "make test    all tests that need no extra program"
+	@echo "make agents  the pinned agent CLIs from npm, into a cache outside the tree; prints what belongs first in PATH"
 	@echo "make lint    ruff, mypy, the layer test, and evalrepo's own checks of this repository"
 	@echo "make bench   the speed goals, as ratios measured in one run"
 	@echo "make characteristics   how often the default gate blocks, stays open and passes, by simulation"
@@ -30,6 +31,9 @@ demo: $(RUNS)
 
 test: $(TESTS)
 	@$(PYTEST) -q
+
+agents:
+	@.ci/agents
 
 lint: $(TESTS)
 	$(BIN)/ruff check .
