@@ -121,9 +121,6 @@ def _machine() -> frozenset[int]:
 
 
 def _group() -> click.Group:
-    import importlib
-    from keyword import iskeyword
-
     import click
 
     from evalrepo.errors import EXIT_MEANING
@@ -135,11 +132,7 @@ def _group() -> click.Group:
             return list(COMMANDS)
 
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-            if cmd_name not in COMMANDS:
-                return None
-            module = cmd_name + "_" * iskeyword(cmd_name)
-            found: click.Command = importlib.import_module(f"evalrepo.commands.{module}").command
-            return found
+            return _command(cmd_name) if cmd_name in COMMANDS else None
 
         def resolve_command(
             self, ctx: click.Context, args: list[str]
@@ -162,6 +155,14 @@ def _group() -> click.Group:
     settings = {"help_option_names": ["-h", "--help"]}
     about = "Evals as data in git."
     return Lazy("evalrepo", params=options, help=about, callback=_version, context_settings=settings)
+
+
+def _command(name: str) -> click.Command:
+    import importlib
+    from keyword import iskeyword
+
+    found: click.Command = importlib.import_module(f"evalrepo.commands.{name}{'_' * iskeyword(name)}").command
+    return found
 
 
 def _version(*, version: bool) -> None:
