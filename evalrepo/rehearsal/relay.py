@@ -14,6 +14,9 @@ import os
 import select
 import sys
 
+ENDING = (signals.SIGINT, signals.SIGTERM, signals.SIGHUP, signals.SIGQUIT)
+"""What ends the program's group is for the program: the child never sees it, from its first moment on."""
+
 
 def main(argv: list[str]) -> None:
     """Binds the port, forks, becomes the program. Exit code 126 or 127 when it cannot."""
@@ -26,9 +29,11 @@ def main(argv: list[str]) -> None:
     except OSError as error:
         give_up(126, f"cannot listen on 127.0.0.1:{port}: {error.strerror}")
     parent = os.getpid()
+    before = signals.pthread_sigmask(signals.SIG_BLOCK, ENDING)
     if os.fork() == 0:
         serve(listener, path, parent)
         os._exit(0)
+    signals.pthread_sigmask(signals.SIG_SETMASK, before)
     listener.close()
     for ignored in (signals.SIGPIPE, signals.SIGXFSZ):  # by Python, not by whoever started us
         signals.signal(ignored, signals.SIG_DFL)
@@ -46,9 +51,7 @@ def give_up(code: int, why: str) -> None:
 
 
 def serve(listener: _socket.socket, path: str, parent: int) -> None:
-    """Forwards connections until the parent is gone. What ends the program's group by a signal is for the program."""
-    for number in (signals.SIGINT, signals.SIGTERM, signals.SIGHUP, signals.SIGQUIT):
-        signals.signal(number, signals.SIG_IGN)
+    """Forwards connections until the parent is gone."""
     let_go(listener.fileno())
     poll = select.poll()
     poll.register(listener.fileno(), select.POLLIN)
