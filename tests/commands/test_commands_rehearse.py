@@ -90,8 +90,9 @@ def test_a_call_that_the_cli_does_not_know_is_the_agents_own_doing(own, claude):
     step = "script: [{call: {tool: teleport, args: {to: moon}, result: there}}, {say: The world.}]"
     own.commit({"scenarios/C2-question.yaml": f"{scenario}  - {{name: beyond, {step}}}\n"})
     own.run("run", "C2", "--agent", "claude", "--tier", "rehearsal:beyond", "--reps", "1")
-    ((rep,),) = (record["reps"] for record in own.records())
-    assert (rep["verdict"], rep["usage"]["tool_calls"]) == ("PASS", 1)
+    (record,) = own.records()
+    told = [(rep["verdict"], rep["usage"]["tool_calls"], rep["message"]) for rep in record["reps"]]
+    assert told == [("PASS", 1, "")]
 
 
 def test_a_sub_agent_with_the_prompt_as_its_task_cannot_be_told_apart_and_the_rep_says_so(own, claude):
