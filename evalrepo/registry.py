@@ -6,13 +6,11 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 from evalrepo.errors import UsageError
+from evalrepo.records.base import REHEARSAL
 
 if TYPE_CHECKING:
     from evalrepo.agents.base import AgentModule
     from evalrepo.records.config import Agent, Tier
-
-REHEARSAL = "rehearsal:"
-"""Before the name of a script it makes a tier: the real CLI, with the script in the model's stead."""
 
 AGENTS: dict[str, str] = {
     "scripted": "evalrepo.agents.scripted",

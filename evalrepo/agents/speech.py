@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from evalrepo.agents.base import AgentModule
-from evalrepo.records.steps import RunStep, Search, Step
+from evalrepo.records.steps import CallStep, RunStep, Search, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,11 @@ def made(step: Step, makers: Mapping[str, Callable[[Any, Scene], Made]], scene: 
     elif isinstance(asked, str) and step.kind == "search":
         asked = Search(pattern=asked)
     return make(asked, scene)
+
+
+def called(step: CallStep, scene: Scene) -> Use:  # noqa: ARG001 - a maker like any other
+    """A `call` step as it stands: the tool by its own name, its arguments as they are."""
+    return Use(step.tool, dict(step.args))
 
 
 class Rehearsable(AgentModule, Protocol):

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalrepo.comparing.pool import Cell
+from evalrepo.records.base import REHEARSAL
 from evalrepo.records.config import Config, Suite
 from evalrepo.records.scenario import Scenario
 
 MODEL_FREE_AGENT = "scripted"
-MODEL_FREE_TIER = "rehearsal:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ Grid = Mapping[Cell, Place]
 
 def model_free(agent: str, tier: str) -> bool:
     """Whether no model answers in this cell."""
-    return agent == MODEL_FREE_AGENT or tier.startswith(MODEL_FREE_TIER)
+    return agent == MODEL_FREE_AGENT or tier.startswith(REHEARSAL)
 
 
 def agents_of(config: Config, scenario: Scenario) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from evalrepo.discipline.places import LOCK, RESERVE, covered, outermost
+from evalrepo.discipline.places import RESERVE, covered, outermost
 from evalrepo.errors import Finding, Place
 from evalrepo.records.lock import Lock, LockLine
 
@@ -155,8 +155,3 @@ def without(lock: Lock, paths: tuple[str, ...]) -> Lock:
     """The lock without the lines that these paths cover; its roots stay, so that it is known what is thawed."""
     lines = tuple(line for line in lock.lines if not covered(paths, line.path))
     return Lock(lock.roots, lines, lock.object_format, lock.version)
-
-
-def lock_place(line: int = 0) -> Place:
-    """A place in the lock file."""
-    return Place(LOCK, line)

@@ -125,9 +125,12 @@ def _relative(value: str) -> str:
     return value
 
 
+REHEARSAL = "rehearsal:"
+"""Before the name of a script it makes a tier: the real CLI, with the script in the model's stead."""
+
+
 def _tier(value: str) -> str:
-    script = value.removeprefix("rehearsal:")
-    _name(script)
+    _name(value.removeprefix(REHEARSAL))
     return value
 
 

@@ -51,14 +51,6 @@ def md(text: str) -> str:
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace("@", "&#64;")
 
 
-def md_code(text: str) -> str:
-    """Text as inline code, in as many backticks as it needs; a pipe is escaped for tables."""
-    shown = safe(text).replace("|", "\\|")
-    ticks = "`" * (longest_run(shown) + 1)
-    pad = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
-    return f"{ticks}{pad}{shown}{pad}{ticks}"
-
-
 def fenced(text: str, kind: str = "") -> str:
     """Text as a fenced block whose fence is longer than any run of backticks in it."""
     shown = safe_lines(text)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evalrepo.records import globs
-from evalrepo.records.base import Model
+from evalrepo.records.base import REHEARSAL, Model
 from evalrepo.records.checks import Condition
 from evalrepo.records.config import Agent, Config, Subject
 from evalrepo.records.record import Digests
@@ -228,7 +228,7 @@ _NOT_OF_THE_AGENT = {"tiers": {}, "comparable": {}, "paid": False}
 def _script(scenario: Scenario, agent: Agent | None, tier: str) -> str:
     """The steps that are played in the model's stead: a tier's `script`, or the SCRIPT of `rehearsal:SCRIPT`."""
     settings = agent.tiers.get(tier) if agent else None
-    name = settings.script if settings else tier.partition(":")[2]
+    name = settings.script if settings else tier.removeprefix(REHEARSAL) if tier.startswith(REHEARSAL) else ""
     if not name:
         return NONE
     scripts = (*(scenario.conformance or ()), *scenario.behaviours)

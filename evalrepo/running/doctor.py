@@ -17,10 +17,11 @@ from evalrepo.agents.executable import find
 from evalrepo.agents.tested import was_tested
 from evalrepo.errors import EvalrepoError, HarnessError
 from evalrepo.formats.redaction import Redactor
+from evalrepo.records.base import REHEARSAL
 from evalrepo.records.checkup import AgentCheck, Login, Problem, Rehearsal, Tool
 from evalrepo.records.config import Agent, Config, Tier
 from evalrepo.records.scenario import Scenario
-from evalrepo.registry import REHEARSAL, module
+from evalrepo.registry import module
 from evalrepo.registry import tier as tier_of
 from evalrepo.running.bench import Bench, Prepared
 from evalrepo.running.conformance import verdict

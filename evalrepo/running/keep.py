@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalrepo.running.story import Story
     from evalrepo.world import World
 
-__all__ = ["Landed", "artefact", "clone_id", "finish", "held", "run_ref"]
+__all__ = ["Landed", "clone_id", "finish", "held", "run_ref"]
 
 RESULTS = "results/"
 SNAPSHOT = "snapshot/"
@@ -59,11 +59,6 @@ def run_ref(run: str) -> str:
 def held(repo: Repository, run: str) -> Path:
     """Where second links of a run's blobs stand until the run's reference holds them."""
     return repo.home / "held" / run
-
-
-def artefact(repo: Repository, data: bytes) -> str:
-    """Store redacted bytes; the blob's id. On the medium when it returns."""
-    return repo.write_blob(data)
 
 
 def finish(repo: Repository, world: World, journal: Journal, *, commit: bool | None = None) -> Landed:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalrepo.errors import UsageError
+from evalrepo.records.base import REHEARSAL
 from evalrepo.records.config import Bar, Config, Suite, Tier
 from evalrepo.records.record import BarRecord, CellHeader, Purpose
 from evalrepo.records.script import find, names
-from evalrepo.registry import REHEARSAL, module, rehearsed
+from evalrepo.registry import module, rehearsed
 from evalrepo.registry import tier as tier_of
 from evalrepo.repository.digests import digests, subject_digest
 

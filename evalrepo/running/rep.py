@@ -223,9 +223,8 @@ def _squeezed(text: str) -> str:
 
 def notes(cell: Prepared, transcript: Transcript, played: Played) -> tuple[str, ...]:
     """What a reader of the result should know beside the verdict: an unproven subject, the agent's own files read."""
-    proven = {s.name for s in cell.subjects if s.install.prove} if cell.traces else {s.name for s in cell.subjects}
-    unproven = [f"subject {s.name} is not proven to be loaded: its install has no `prove`" for s in cell.subjects
-                if s.name not in proven]  # fmt: skip
+    silent = [subject.name for subject in cell.subjects if cell.traces and not subject.install.prove]
+    unproven = [f"subject {name} is not proven to be loaded: its install has no `prove`" for name in silent]
     own = [f"read the agent's own files below {place}" for place in own_reads(transcript, played.readable)]
     return (*unproven, *own)
 

@@ -42,20 +42,11 @@ class Side:
     snapshot: str = ""
 
 
-def measure_all(
-    session: Session,
-    bench: Bench,
-    replan: Callable[[], Plan],
-    how: How,
-    emit: Emit,
-    cancel: threading.Event,
-) -> list[Landed]:
-    """Measure every cell of the plan that needs reps, each once. `replan` reads what is recorded by now."""
-    return measure_sides([Side(session, bench, replan, how.snapshot)], how, emit, cancel)
-
-
 def measure_sides(sides: Sequence[Side], how: How, emit: Emit, cancel: threading.Event) -> list[Landed]:
-    """The same for several contents, one run each, their reps in turns; a cell is begun when all its sides are ours."""
+    """Measure every cell of the plans that needs reps, each once: one run a side, their reps in turns.
+
+    A cell is begun when all its sides are ours. `Side.replan` reads what is recorded by now.
+    """
     handled: set[Hashable] = set()
     landed: list[Landed] = []
     with Claims(sides[0].session.repo.home) as claims:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -247,8 +247,3 @@ def _with_subjects(scenario: Scenario, config: Config) -> Scenario:
         if name in config.subjects:
             scenario = with_defaults(scenario, config.subjects[name].defaults)
     return scenario
-
-
-def in_order(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Sorted by place, without repetition."""
-    return tuple(sorted(set(findings)))

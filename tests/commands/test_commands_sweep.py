@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,12 +24,12 @@ import pytest
 from evalrepo.cli import world
 from evalrepo.repository.repo import Repository
 from evalrepo.running.recover import recover
+from tests.call_faults import STRACE, Fault, changes, fired
 from tests.commands.conftest import SCENARIO, WORLD, Repo
 from tests.commands.test_commands_crash import processes_below
 
 SEED = int(os.environ.get("EVALREPO_SWEEP_SEED", "40"))
 SAMPLE = os.environ.get("EVALREPO_SWEEP", "40")
-STRACE = shutil.which("strace")
 CALLS = ("openat", "write", "fsync", "fdatasync", "rename", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir", "mkdirat")  # fmt: skip
 ERRORS = {"openat": "ENOSPC", "write": "ENOSPC", "mkdir": "ENOSPC", "mkdirat": "ENOSPC"}
 TABLE = {0, 1, 2, 3, 4, 130}
@@ -59,25 +59,6 @@ exec {git} "$@"
 pytestmark = [pytest.mark.strace, pytest.mark.slow]
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """`process` 0 is evalrepo (each thread counts for itself), k its k-th git; `what` is KILL or an errno."""
-
-    process: int
-    call: str
-    n: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{'run' if not self.process else f'git{self.process}'}-{self.call}-{self.n}-{self.what}"
-
-    @property
-    def inject(self) -> str:
-        """strace's expression."""
-        how = "signal=KILL" if self.what == "KILL" else f"error={self.what}"
-        return f"{self.call}:{how}:when={self.n}"
-
-
 def faulty(repo: Repo, work: Path, fault: Fault | None) -> tuple[int, str]:
     """`evalrepo run --reps 1` under a fault, or traced where there is none: exit code (-9: killed) and what it said."""
     tools = work / "tools"
@@ -101,11 +82,6 @@ def faulty(repo: Repo, work: Path, fault: Fault | None) -> tuple[int, str]:
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
 
-def fired(work: Path) -> bool:
-    log = work / "hit.log"
-    return log.exists() and bool(re.search(r"INJECTED|killed by SIGKILL", log.read_text(errors="replace")))
-
-
 def possible(log: Path, process: int) -> Iterator[Fault]:
     """Every fault that changes something, by the counts of the thread that makes the call."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -115,8 +91,7 @@ def possible(log: Path, process: int) -> Iterator[Fault]:
             continue
         thread, call, rest = found.groups()
         counts[thread, call] += 1
-        reads = call == "openat" and "O_CREAT" not in rest
-        if not reads and not (call == "write" and rest.startswith(("1,", "2,"))):
+        if changes(call, rest):
             yield Fault(process, call, counts[thread, call], "KILL")
             if process and call.startswith("unlink"):
                 continue  # git does not look whether it could remove its own lock or temporary file

@@ -249,7 +249,9 @@ def test_what_cannot_be_played_is_found_before_it_is(raw: list[dict[str, Any]], 
 
 def test_sub_agents_that_do_the_same_and_those_that_never_start_may_have_one_task():
     same = {"spawn": {"task": "A", "reports": "1"}}
-    check(part(same, same, {"spawn": {"task": "A", "error": "no such agent"}}))
+    played = part(same, same, {"spawn": {"task": "A", "error": "no such agent"}})
+    check(played)
+    assert {answer(played, user("A")).text for _ in range(2)} == {"1"}
 
 
 def test_sub_agents_that_a_raw_call_starts_report_its_result():

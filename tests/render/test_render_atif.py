@@ -312,7 +312,8 @@ hostile = st.recursive(
 @settings(max_examples=30, deadline=None)
 @given(hostile)
 def test_whatever_a_transcript_holds_the_document_is_valid(given_transcript):
-    document(given_transcript, About("1", "m", {"x": float("nan")}))
+    made = document(given_transcript, About("1", "m", {"x": float("nan")}))
+    assert made["trajectory_id"] == "1"
 
 
 kinds = st.sampled_from(["prompt", "news", "said", "call", "spawn", "answer", "failed"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalrepo.render.safe import fenced, md, md_code, safe, safe_lines, shortened, width, wrapped
+from evalrepo.render.safe import fenced, md, safe, safe_lines, shortened, width, wrapped
 from evalrepo.render.text import table
 
 ANY = st.text(max_size=60)
@@ -33,7 +33,6 @@ def test_nothing_unsafe_survives_anywhere(text):
     assert not UNSAFE.search(safe(text))
     assert not UNSAFE.search(safe_lines(text).replace("\n", ""))
     assert not UNSAFE.search(md(text))
-    assert not UNSAFE.search(md_code(text))
     assert not UNSAFE.search("".join(table([(text, "x")], ("a", "b"), shrink=0)))
 
 

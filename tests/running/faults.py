@@ -12,14 +12,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from yard import PYTHONPATH
 
+from tests.call_faults import STRACE, Fault, changes
+
 CALLS = ("fsync", "write", "openat", "link", "linkat", "rename", "renameat2", "unlink", "unlinkat", "mkdir", "mkdirat")
 FAILING = {"fsync": "EIO", "write": "ENOSPC", "openat": "ENOSPC", "mkdir": "ENOSPC"}
-STRACE = shutil.which("strace")
 
 SHIM = """#!/bin/sh
 n=$(($(cat "$FAULT_DIR/count" 2>/dev/null || echo 0) + 1))
@@ -31,25 +31,6 @@ elif [ "$FAULT_GIT" = "$n" ]; then
 fi
 exec {git} "$@"
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """`process` 0 is the run, k its k-th git; `n` counts that process's calls of `call`; `what`: KILL or an errno."""
-
-    process: int
-    call: str
-    n: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{'run' if not self.process else f'git{self.process}'}-{self.call}-{self.n}-{self.what}"
-
-    @property
-    def inject(self) -> str:
-        """strace's expression."""
-        how = "signal=KILL" if self.what == "KILL" else f"error={self.what}"
-        return f"{self.call}:{how}:when={self.n}"
 
 
 def run(script: Path, top: Path, work: Path, fault: Fault | None, *, trace: bool = False) -> tuple[int, str, str]:
@@ -79,12 +60,6 @@ def run(script: Path, top: Path, work: Path, fault: Fault | None, *, trace: bool
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-def fired(work: Path) -> bool:
-    """Whether the fault came."""
-    log = work / "hit.log"
-    return log.exists() and bool(re.search(r"INJECTED|killed by SIGKILL", log.read_text(errors="replace")))
-
-
 def plan(work: Path) -> list[Fault]:
     """Every fault that the trace of a clean run has a place for."""
     faults = list(_of(work / "run.log", 0, after='"measuring'))
@@ -103,14 +78,8 @@ def _of(log: Path, process: int, after: str = "") -> Iterator[Fault]:
             continue
         call, rest = found.groups()
         counts[call] += 1
-        if begun and _changes(call, rest):
+        if begun and changes(call, rest):
             yield Fault(process, call, counts[call], "KILL")
             if call in FAILING:
                 yield Fault(process, call, counts[call], FAILING[call])
         begun = begun or after in rest
-
-
-def _changes(call: str, rest: str) -> bool:
-    if call == "openat":
-        return "O_CREAT" in rest and "/dev/null" not in rest
-    return call != "write" or not rest.startswith(("1,", "2,"))

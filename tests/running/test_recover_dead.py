@@ -17,7 +17,7 @@ from yard import PYTHONPATH, RUN, START, Yard, assert_sound, cell, journal, meas
 from evalrepo.errors import GitError
 from evalrepo.records.record import Record
 from evalrepo.running.journal import Journal
-from evalrepo.running.keep import artefact, finish, run_ref
+from evalrepo.running.keep import finish, run_ref
 from evalrepo.running.leases import leased
 from evalrepo.running.recover import dead_runs, recover
 from evalrepo.running.sequence import assign, given
@@ -230,7 +230,7 @@ def test_the_transcript_of_an_interrupted_rep_is_kept_when_it_was_stored(yard: Y
     log = journal(yard)
     log.start(0, 1, 1, START)
     data = b"what it said\n"
-    log.kept(0, 1, 1, {"transcripts/x/main.jsonl": artefact(yard.repo(), data)})
+    log.kept(0, 1, 1, {"transcripts/x/main.jsonl": yard.repo().write_blob(data)})
     log.close()
     recover(yard.repo(), yard.world())
     [record] = yard.results().values()

@@ -10,10 +10,11 @@ import re
 from pathlib import Path
 
 import pytest
-from faults import STRACE, Fault, fired, plan, run
+from faults import plan, run
 from yard import MINE, Yard, assert_sound, snapshot
 
 from evalrepo.running.recover import recover
+from tests.call_faults import STRACE, Fault, fired
 
 SAMPLE = os.environ.get("EVALREPO_SWEEP", "14")
 pytestmark = [pytest.mark.strace, pytest.mark.skipif(STRACE is None, reason="needs strace")]

@@ -31,7 +31,7 @@ from evalrepo.records.record import (
 )
 from evalrepo.repository.repo import Repository
 from evalrepo.running.journal import Header, Journal, Planned
-from evalrepo.running.keep import artefact, clone_id, finish
+from evalrepo.running.keep import clone_id, finish
 from evalrepo.running.sequence import given
 from evalrepo.world import World
 
@@ -183,7 +183,7 @@ def play(yard: Yard, log: Journal, number: int, which: int, *, end: bool = True)
     log.start(number, which, 1, START)
     data = f"transcript of {log.run} {number} {which}\n".encode()
     path = f"transcripts/{number}/{which}-1/log.jsonl"
-    oid = artefact(yard.repo(), data)
+    oid = yard.repo().write_blob(data)
     stored = StoredTranscript(sha256=hashlib.sha256(data).hexdigest(), path=path, size=len(data))
     if end:
         log.end(

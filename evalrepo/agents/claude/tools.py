@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evalrepo.agents.canonical import Tool, joined, located
-from evalrepo.agents.speech import Scene, Use, made
+from evalrepo.agents.speech import Scene, Use, called, made
 from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
 
 TOOLS: dict[str, Tool] = {
@@ -100,8 +100,8 @@ def _skill(name: str, scene: Scene) -> list[list[Use]]:  # noqa: ARG001
     return [[Use("Skill", {"skill": name})]]
 
 
-def _call(step: CallStep, scene: Scene) -> list[list[Use]]:  # noqa: ARG001
-    return [[Use(step.tool, dict(step.args))]]
+def _call(step: CallStep, scene: Scene) -> list[list[Use]]:
+    return [[called(step, scene)]]
 
 
 def _spawn(step: SpawnStep) -> Use:

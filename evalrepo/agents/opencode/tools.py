@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evalrepo.agents.canonical import Tool, located
-from evalrepo.agents.speech import Scene, Use, made
-from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
+from evalrepo.agents.speech import Scene, Use, called, made
+from evalrepo.records.steps import Edit, RunStep, Search, SpawnStep, Step, Write
 
 DEFAULT_AGENT = "general"
 """The sub-agent of a spawn that names none."""
@@ -95,10 +95,6 @@ def _skill(name: str, scene: Scene) -> Use:  # noqa: ARG001
     return _native("skill", {"skill": name})
 
 
-def _call(step: CallStep, scene: Scene) -> Use:  # noqa: ARG001
-    return Use(step.tool, dict(step.args))
-
-
 _MAKERS: dict[str, Callable[[Any, Scene], Use]] = {
     "read": _read,
     "edit": _edit,
@@ -107,7 +103,7 @@ _MAKERS: dict[str, Callable[[Any, Scene], Use]] = {
     "search": _search,
     "spawn": _spawn,
     "skill": _skill,
-    "call": _call,
+    "call": called,
 }
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from evalrepo.agents.canonical import Tool, joined, located
 from evalrepo.agents.pi.places import SKILLS
-from evalrepo.agents.speech import Scene, Use, made
-from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
+from evalrepo.agents.speech import Scene, Use, called, made
+from evalrepo.records.steps import Edit, RunStep, Search, SpawnStep, Step, Write
 
 SUBAGENT = "subagent"
 """The tool for sub-agents of all extensions that are known; pi itself has none."""
@@ -118,10 +118,6 @@ def _skill(name: str, scene: Scene) -> Use:
     return Use("read", {"path": f"{scene.home}/{SKILLS}/{name}/{SKILL_FILE}"})
 
 
-def _call(step: CallStep, scene: Scene) -> Use:  # noqa: ARG001
-    return Use(step.tool, dict(step.args))
-
-
 _MAKERS: dict[str, Callable[[Any, Scene], Use]] = {
     "read": _read,
     "edit": _edit,
@@ -129,7 +125,7 @@ _MAKERS: dict[str, Callable[[Any, Scene], Use]] = {
     "run": _run,
     "search": _search,
     "skill": _skill,
-    "call": _call,
+    "call": called,
 }
 
 
