@@ -1,7 +1,4 @@
-"""Rehearsals: the real CLI against a scripted model server, which speaks the vendors' protocols on loopback."""
+"""Rehearsals: the real CLI against a scripted model server, which speaks the vendors' protocols on loopback.
 
-from evalrepo.rehearsal.book import Asked
-from evalrepo.rehearsal.play import Part
-from evalrepo.rehearsal.server import ModelServer
-
-__all__ = ["Asked", "ModelServer", "Part"]
+Imports nothing: the first two reps of a run load the modules at once, each from a thread of its own.
+"""

@@ -18,7 +18,8 @@ from evalrepo.agents.base import Box, Endpoint, Turn
 from evalrepo.records.config import Agent, Tier
 from evalrepo.records.steps import Step
 from evalrepo.records.transcript import Call, EndReason, Transcript, Usage
-from evalrepo.rehearsal import ModelServer, Part
+from evalrepo.rehearsal.play import Part
+from evalrepo.rehearsal.server import ModelServer
 from evalrepo.world import World
 from tests import telling
 from tests.telling import story

@@ -23,8 +23,9 @@ from evalrepo.agents.base import Box, Launch
 from evalrepo.agents.executable import interpreter
 from evalrepo.agents.speech import Scene, Use
 from evalrepo.records.steps import Step
-from evalrepo.rehearsal import ModelServer, Part
+from evalrepo.rehearsal.play import Part
 from evalrepo.rehearsal.relaying import PORT, relayed
+from evalrepo.rehearsal.server import ModelServer
 from evalrepo.running.turns import seen_by
 from evalrepo.sandbox import trees
 from evalrepo.sandbox.isolation import MODEL_SOCKET, wrap

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -20,7 +21,8 @@ import pytest
 from evalrepo.agents.speech import Scene, Use
 from evalrepo.errors import HarnessError
 from evalrepo.records.steps import Step
-from evalrepo.rehearsal import ModelServer, Part
+from evalrepo.rehearsal.play import Part
+from evalrepo.rehearsal.server import ModelServer
 
 PROMPT = "Look at the parser."
 
@@ -528,3 +530,30 @@ def test_it_starts_and_stops_at_once_with_requests_that_hang(tmp_path: Path, cap
     assert [given_up(connection) for connection in open_] == [True] * 3
     assert (started < 2, stopped < 1) == (True, True)
     assert capfd.readouterr() == ("", "")
+
+
+LOADED_AT_ONCE = """
+import importlib, threading
+names = ["evalrepo.rehearsal.play", "evalrepo.rehearsal.server", "evalrepo.rehearsal.relaying"]
+start, wrong = threading.Barrier(len(names)), []
+
+def load(name):
+    start.wait()
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        wrong.append(str(error))
+
+threads = [threading.Thread(target=load, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(wrong)
+"""
+
+
+def test_the_first_reps_of_a_run_may_load_the_server_at_once():
+    command = [sys.executable, "-c", LOADED_AT_ONCE]
+    said = {subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(8)}
+    assert said == {"[]\n"}
