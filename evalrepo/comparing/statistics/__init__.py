@@ -3,6 +3,16 @@
 Each function's source stands in its docstring. These names are stable.
 """
 
+from evalrepo.comparing.statistics.agreement import (
+    Coefficient,
+    Matrix,
+    Weights,
+    ac1,
+    agreement,
+    corrected,
+    kappa,
+    rogan_gladen,
+)
 from evalrepo.comparing.statistics.bars import allowed, p_all_pass_bar, p_at_least, p_below_again, p_so_many
 from evalrepo.comparing.statistics.bayes import SUSPECT, p_false_suspect, p_worse, p_worse_by, suspect
 from evalrepo.comparing.statistics.confirming import Sprt, confirm, sprt
@@ -44,13 +54,13 @@ from evalrepo.comparing.statistics.special import beta_cdf, beta_quantile, binom
 from evalrepo.comparing.statistics.tables import boschloo, fisher, fisher_power, fisher_two_sided
 
 __all__ = [
-    "ENOUGH", "SUSPECT", "Z95", "Counts", "Pair", "Permuted", "Sprt",
-    "allowed", "alpha_per_look", "any_false", "at_least", "at_most", "attainable",
+    "ENOUGH", "SUSPECT", "Z95", "Coefficient", "Counts", "Matrix", "Pair", "Permuted", "Sprt", "Weights",
+    "ac1", "agreement", "allowed", "alpha_per_look", "any_false", "at_least", "at_most", "attainable",
     "benjamini_hochberg", "benjamini_yekutieli", "beta_cdf", "beta_quantile", "binomial", "binomial_law", "boschloo",
-    "clopper_pearson", "confirm", "deviation", "exact_bound", "fisher", "fisher_power", "fisher_two_sided",
-    "holm", "jeffreys", "ladder", "mcnemar", "mean", "middle", "newcombe",
+    "clopper_pearson", "confirm", "corrected", "deviation", "exact_bound", "fisher", "fisher_power", "fisher_two_sided",
+    "holm", "jeffreys", "kappa", "ladder", "mcnemar", "mean", "middle", "newcombe",
     "p_all_pass_bar", "p_at_least", "p_below_again", "p_false_suspect", "p_so_many", "p_worse", "p_worse_by",
     "p_worse_than", "pass_at_k", "pass_hat_k", "planned_drop", "planned_error", "planned_scenarios", "power_of_drop",
-    "sign_flip", "smallest_drop", "sprt", "standard_error", "stratified", "stratified_scores", "suspect",
-    "t_bound", "t_interval", "t_quantile", "thresholdout", "wilson",
+    "rogan_gladen", "sign_flip", "smallest_drop", "sprt", "standard_error", "stratified", "stratified_scores",
+    "suspect", "t_bound", "t_interval", "t_quantile", "thresholdout", "wilson",
 ]  # fmt: skip
