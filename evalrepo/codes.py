@@ -1,7 +1,7 @@
 """Every finding code: what it means and why it matters. `evalrepo lint --explain CODE` prints it.
 
 Families: YML text and syntax, CFG config, SCN scenarios, RUB rubrics, FIX fixtures, SUB subjects, LCK the lock,
-FRZ frozen files, LED ledger, RES results, RUN run refs and journals.
+FRZ frozen files, LED ledger, RES results, SCO score cards, RUN run refs and journals.
 """
 
 from __future__ import annotations
@@ -173,6 +173,15 @@ CODES |= {
     "FRZ013": "A frozen file is open for a change. Until the next freeze the reserve is not measured.",
     "FRZ014": "The lock lost one of its roots, below which additions are noticed, and no event says so.",
     "FRZ016": "Something that cannot be frozen by content: a submodule, a git-lfs pointer, a line break in a name.",
+}
+
+CODES |= {
+    "SCO001": "A word on a score card that is no score, status or number. Scores are 0 to 3, 3 is good; `–` leaves one "
+    "unset, which is not 0.",
+    "SCO002": "A score without evidence, which nobody could check later. Name a line of the transcript, a file or a "
+    "command.",
+    "SCO003": "A line on a score card that means nothing there, so what it says would be lost. Notes stand at its end.",
+    "SCO004": "The same thing twice on one score card. Which of the two counts is for a person to say.",
 }
 
 CODES |= {

@@ -143,7 +143,7 @@ def _checks(row: Mapping[str, Any], ident: str, line: int, left: list[Left]) -> 
 
 
 def _yaml(name: str, prompt: str, triggers: bool, checks: list[str]) -> str:
-    text = f"  - id: {name}\n" + ("" if triggers else "    polarity: negative\n")
+    text = f"  - {writing.entry('id', name)}" + ("" if triggers else "    polarity: negative\n")
     text += f"    should_trigger: {str(triggers).lower()}\n" + writing.prompts([(prompt, "")], "    ")
     text += "    checks:\n" if checks else ""
     for check in checks:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalrepo.errors import UsageError
+from evalrepo.formats.scorecard import parse, spans
 from evalrepo.importing import writing
 from evalrepo.importing.found import Asked, Imported, Left, NewFile
 
@@ -19,9 +20,6 @@ COLUMNS = ("scenario", "model", "rep", "verdict", "axes", "info")
 VERDICTS = ("PASS", "FAIL", "ERROR")
 
 _FOLDER = "AgentsReport/evaluation"
-_SCENARIO = re.compile(r"Scenario:\s*([A-Za-z0-9][\w.-]*)\s*$")
-_STATUS = re.compile(r"Status:\s*(COMPLETE|PARTIAL|BLOCKED)\s*$")
-_SCORE = re.compile(r"([A-Z]\d{1,2}) [^:]+:\s*([0-3])\b")
 
 
 @dataclass(frozen=True)
@@ -99,31 +97,21 @@ def _tsv_file(name: str, rows: Sequence[_Row], head: str, asked: Asked) -> NewFi
 
 def fits_report(text: str) -> bool:
     """Whether the document holds a filled report."""
-    return any(True for report in _reports(text) if report.filled)
+    return any(True for _ in _reports(text))
 
 
 @dataclass(frozen=True)
 class _Report:
-    """Lines of a report, the first at `line`, and those around them that belong to none."""
+    """Lines of a filled report, the first at `line`."""
 
     line: int
     scenario: str
     lines: Sequence[str]
 
-    @property
-    def filled(self) -> bool:
-        """Whether somebody scored it."""
-        return any(_STATUS.match(line.strip()) for line in self.lines) and bool(self.scores)
-
-    @property
-    def scores(self) -> dict[str, str]:
-        """Metric → score."""
-        return {match[1]: match[2] for line in self.lines if (match := _SCORE.match(line.strip()))}
-
 
 def read_report(text: str, asked: Asked) -> Imported:
     """A result for each report, its lines as they are."""
-    reports = [report for report in _reports(text) if report.filled]
+    reports = list(_reports(text))
     files, left = [], []
     taken: set[str] = set()
     kept = {report.line + n for report in reports for n in range(len(report.lines))}
@@ -141,18 +129,12 @@ def read_report(text: str, asked: Asked) -> Imported:
 
 
 def _reports(text: str) -> Iterator[_Report]:
-    """From each `Scenario:` line to a fence, a heading or the next one."""
+    """Every score card that says how it ended, and a score."""
     lines = text.splitlines()
-    starts = [n for n, line in enumerate(lines) if _SCENARIO.match(line.strip())]
-    for at in starts:
-        end = at + 1
-        while end < len(lines) and end not in starts and not re.match(r"\s*(```|~~~|#)", lines[end]):
-            end += 1
-        while not lines[end - 1].strip():
-            end -= 1
-        match = _SCENARIO.match(lines[at].strip())
-        assert match is not None
-        yield _Report(at + 1, match[1], lines[at:end])
+    cards, _ = parse(text, "")
+    for card, (start, end) in zip(cards, spans(lines), strict=True):
+        if card.status and card.filled:
+            yield _Report(start + 1, card.scenario, "\n".join(lines[start:end]).rstrip().split("\n"))
 
 
 def _path(scenario: str, asked: Asked) -> str:
