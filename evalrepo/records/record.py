@@ -116,12 +116,31 @@ class CheckResult(Strict):
     evidence: tuple[Evidence, ...] = ()
 
 
+class Rating(Strict):
+    """What one person gave a metric of one rep, and the evidence, whose places were there."""
+
+    by: str
+    score: Annotated[int, Field(ge=0, le=3)]
+    evidence: str
+
+
 class MetricScore(Strict):
-    """One metric in one rep: 0-3, None when it could not be had; who gave it, and why."""
+    """One metric in one rep: 0-3, None when it could not be had; who gave it, and why.
+
+    `ratings`: what people gave, one a person; where they differ the lowest is the score.
+    """
 
     score: Annotated[int, Field(ge=0, le=3)] | None
     source: Literal["mechanical", "judge", "human"]
     evidence: str = ""
+    ratings: tuple[Rating, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_rare(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if not data.get("ratings"):
+            data.pop("ratings", None)
+        return data
 
 
 class UsageRecord(Strict):

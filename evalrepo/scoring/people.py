@@ -1,0 +1,59 @@
+"""Scores by people: which metrics of a rep are theirs to give, and a rep with what they gave. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from evalrepo.records.record import MetricScore, Rating, Record, Rep
+
+Given = Mapping[str, tuple[int, str]]
+"""Metric → score from 0 to 3, and evidence."""
+
+
+def open_metrics(rep: Rep) -> tuple[str, ...]:
+    """Metrics that a person may score: those that are people's, and those that nothing else could score. An ERROR has
+    none: it says nothing of the agent."""
+    if not rep.valid:
+        return ()
+    return tuple(name for name, found in rep.metrics.items() if found.source == "human" or found.score is None)
+
+
+def rated(rep: Rep, by: str, given: Given) -> Rep:
+    """The rep with these scores of a person, who replaces what the same person gave before."""
+    metrics = {name: _rated(found, by, given.get(name)) for name, found in rep.metrics.items()}
+    return rep.model_copy(update={"metrics": metrics})
+
+
+def _rated(found: MetricScore, by: str, given: tuple[int, str] | None) -> MetricScore:
+    if given is None:
+        return found
+    score, evidence = given
+    others = [rating for rating in found.ratings if rating.by != by]
+    ratings = (*others, Rating(by=by, score=score, evidence=evidence))
+    said = "; ".join(f"{r.by} {r.score}: {r.evidence}" for r in ratings) if others else evidence
+    lowest = min(rating.score for rating in ratings)
+    return MetricScore(score=lowest, source="human", evidence=said, ratings=ratings)
+
+
+def raters(reps: Iterable[Rep]) -> list[str]:
+    """Everybody who scored any of the reps, in order of first appearance."""
+    return list(dict.fromkeys(r.by for rep in reps for found in rep.metrics.values() for r in found.ratings))
+
+
+def pairs(record: Record, one: str, other: str) -> list[tuple[int, int]]:
+    """Scores of the same metric in the same rep by these two people."""
+    found: list[tuple[int, int]] = []
+    for rep in record.reps:
+        for score in rep.metrics.values():
+            by = {rating.by: rating.score for rating in score.ratings}
+            if one in by and other in by:
+                found.append((by[one], by[other]))
+    return found
+
+
+def matrix(found: Sequence[tuple[int, int]], size: int = 4) -> list[list[int]]:
+    """Pairs of scores from 0, counted: rows are the first's."""
+    counts = [[0] * size for _ in range(size)]
+    for a, b in found:
+        counts[a][b] += 1
+    return counts
