@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalrepo.errors import Exit, UsageError
+from evalrepo.errors import Exit
 
 if TYPE_CHECKING:
     from evalrepo.store.freezing import Written
@@ -28,8 +28,6 @@ def command(world: World, *, paths: tuple[str, ...], why: str, format_: str) -> 
     from evalrepo.repository.repo import Repository
     from evalrepo.store.freezing import thaw
 
-    if not why.strip():
-        raise UsageError("a thaw needs a reason", hint='--why "what is wrong with the frozen file"')
     written = thaw(Repository.open(world), paths, why)
     click.echo(json.dumps({"schema": 1, **asdict(written)}, indent=2) if format_ == "json" else _text(written))
     return Exit.YES

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
-from typing import Literal
 
 from evalrepo.discipline import freeze as frozen
 from evalrepo.discipline.closure import closure
 from evalrepo.discipline.freeze import Files
 from evalrepo.discipline.history import State
 from evalrepo.discipline.places import LEDGER, LOCK, covered
-from evalrepo.errors import DataError, Finding, GitError, Place, UsageError
+from evalrepo.errors import DataError, Finding, GitError, UsageError
 from evalrepo.formats import lockfile
-from evalrepo.formats.ids import ALPHABET, ulid
-from evalrepo.formats.yaml import dump_event
 from evalrepo.records.event import Event
 from evalrepo.records.lock import Lock
-from evalrepo.repository.durable import make_directory, sync_directory, write_new
 from evalrepo.repository.repo import Repository
 from evalrepo.store.frozen import without_thawed
+from evalrepo.store.ledger import append, person, signed
 from evalrepo.store.loading import Loaded, load, usable
 from evalrepo.store.stored import Reader
 
@@ -48,7 +43,7 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     Raises GitError without a person's identity or with work that is not staged, DataError for files that cannot be
     frozen or were changed without a thaw.
     """
-    person = _person(repo)
+    person(repo)
     reader = Reader(repo, None, "the index")
     state = reader.state()
     reasons = {} if paths else _whole(usable(load(repo.tree("INDEX"), repo)), repo)
@@ -62,12 +57,12 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     lock = frozen.built(plan, _hashes(repo, plan.wanted), repo.object_format)
     if lock == state.lock and not _reopened(state, plan.paths):
         return Written("", len(lock.lines), why=reasons)
-    return replace(_write(repo, state, lock, "freeze", plan.paths, why, person), why=reasons)
+    event = signed(repo, "freeze", why, paths=plan.paths)
+    return replace(_written(repo, state, lock, event), why=reasons)
 
 
 def thaw(repo: Repository, paths: Sequence[str], why: str) -> Written:
     """Take the lines of `paths` out of the lock. Raises UsageError for a path that is not frozen."""
-    person = _person(repo)
     reader = Reader(repo, None, "the index")
     state = reader.state()
     if state.lock is None:
@@ -77,7 +72,8 @@ def thaw(repo: Repository, paths: Sequence[str], why: str) -> Written:
         if not any(covered((path,), line.path) for line in state.lock.lines):
             raise UsageError(f"{path} is not frozen", hint="evalrepo verify shows what is; name a file or a directory")
     _refuse_unstaged(repo, (LOCK, LEDGER))
-    return _write(repo, state, frozen.without(state.lock, chosen), "thaw", chosen, why, person)
+    event = signed(repo, "thaw", why, paths=chosen)
+    return _written(repo, state, frozen.without(state.lock, chosen), event)
 
 
 def _whole(loaded: Loaded, repo: Repository) -> dict[str, str]:
@@ -109,16 +105,6 @@ def _inside(path: str) -> str:
     if path.startswith("/") or normal.startswith("..") or normal == ".":
         raise UsageError(f"{path} is not a path inside the repository", hint="paths are relative to its top")
     return normal
-
-
-def _person(repo: Repository) -> str:
-    identity = repo.identity()
-    if identity is None:
-        raise GitError(
-            "freezing and thawing are signed with a person's name, and git knows none",
-            hint='git config user.name "Your Name"; git config user.email you@example.org',
-        )
-    return f"{identity[0]} <{identity[1]}>"
 
 
 def _refuse_merge(repo: Repository, reader: Reader) -> None:
@@ -180,73 +166,10 @@ def _reopened(state: State, paths: tuple[str, ...]) -> bool:
     return any(covered(frozenset(paths), path) for path in thawed(state.events))
 
 
-def _write(
-    repo: Repository,
-    state: State,
-    lock: Lock,
-    kind: Literal["freeze", "thaw"],
-    paths: tuple[str, ...],
-    why: str,
-    by: str,
-) -> Written:
-    event = Event(event=kind, at=repo.world.timestamp(), by=by, why=why, paths=paths)
-    name = f"{LEDGER}/{_next_ulid(repo, state)}.yaml"
-    files = {name: dump_event(event), LOCK: lockfile.dump(lock)}
-    oids = {path: repo.write_blob(data) for path, data in files.items()}
-    old = (repo.top / LOCK).read_bytes() if state.lock_oid else None
-    try:
-        make_directory(repo.top / LEDGER)
-        write_new(repo.top / name, files[name])
-        sync_directory(repo.top / LEDGER)
-        _replace(repo.top / LOCK, files[LOCK])
-        _stage(repo, oids)
-    except (OSError, GitError):
-        _roll_back(repo, name, old)
-        raise
-    return _difference(state.lock or Lock(), lock, name, paths)
-
-
-def _roll_back(repo: Repository, event: str, lock: bytes | None) -> None:
-    with contextlib.suppress(OSError):
-        (repo.top / event).unlink(missing_ok=True)
-        if lock is None:
-            (repo.top / LOCK).unlink(missing_ok=True)
-        else:
-            _replace(repo.top / LOCK, lock)
-
-
-def _next_ulid(repo: Repository, state: State) -> str:
-    """A ULID after every event that is there, so that the order of names is the order of events in any clock."""
-    now = int(repo.world.now().timestamp() * 1000)
-    times = {_milliseconds(path.rsplit("/", 1)[1].removesuffix(".yaml")): path for path in state.ledger}
-    last = max(times, default=0)
-    if last + 1 >= 1 << 48:
-        message = "is named for the end of time, so no event can follow it"
-        raise DataError([Finding(Place(times[last]), "LED101", message, "take it out of the commit that added it")])
-    return ulid(max(now, last + 1), repo.world.random(10))
-
-
-def _milliseconds(name: str) -> int:
-    if len(name) != 26 or not set(name) <= set(ALPHABET):
-        return 0
-    number = 0
-    for letter in name[:10]:
-        number = number * 32 + ALPHABET.index(letter)
-    return number
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    write_new(temporary, data)
-    temporary.replace(path)
-    sync_directory(path.parent)
-
-
-def _stage(repo: Repository, oids: dict[str, str]) -> None:
-    """These paths with exactly these blobs, and no other, into the user's index."""
-    arguments = [word for path, oid in oids.items() for word in ("--cacheinfo", f"100644,{oid},{path}")]
-    repo.git("update-index", "--add", *arguments)
-    repo.git.code("update-index", "-q", "--refresh")
+def _written(repo: Repository, state: State, lock: Lock, event: Event) -> Written:
+    """The lock and its event, staged together."""
+    name = append(repo, event, {LOCK: lockfile.dump(lock)})
+    return _difference(state.lock or Lock(), lock, name, event.paths)
 
 
 def _difference(old: Lock, new: Lock, event: str, paths: tuple[str, ...]) -> Written:

@@ -190,7 +190,7 @@ def test_every_json_says_its_schema(repo):
     for args in (
         ("lint",), ("list",), ("list", "agents"), ("verify",), ("freeze",), ("selftest",), ("run", "--dry-run"),
         ("run", "--reps", "1"), ("status",), ("show", "S1"), ("log", "S1"), ("note", "S1"), ("new", "S9"), ("init",),
-        ("thaw", "scenarios-reserve/R1.yaml", "--why", "because"),
+        ("thaw", "scenarios-reserve/R1.yaml", "--why", "its prompt is wrong"),
     ):  # fmt: skip
         process = repo.start(*args, "--format", "json")
         out, err = process.communicate(timeout=120)

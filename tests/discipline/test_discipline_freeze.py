@@ -79,7 +79,7 @@ def test_freeze_wants_what_is_frozen_to_be_staged(empty: Repo):
     assert "fixtures/box/untracked.txt" in said
 
 
-@pytest.mark.parametrize("command", [["freeze"], ["thaw", R1, "--why", "x"]])
+@pytest.mark.parametrize("command", [["freeze"], ["thaw", R1, "--why", "a wrong word"]])
 def test_freeze_and_thaw_want_a_person(command: list[str], repo: Repo):
     repo.git("config", "--unset", "user.name")
     repo.git("config", "--unset", "user.email")
@@ -153,9 +153,9 @@ def test_single_paths_are_frozen_and_stay_so_when_the_whole_is_frozen(repo: Repo
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["thaw", "docs/page.md", "--why", "x"], "docs/page.md is not frozen"),
-        (["thaw", R1, "--why", " "], "needs a reason"),
-        (["thaw", "../x", "--why", "x"], "inside the repository"),
+        (["thaw", "docs/page.md", "--why", "a wrong word"], "docs/page.md is not frozen"),
+        (["thaw", R1, "--why", " "], "needs a reason that says something: it is empty"),
+        (["thaw", "../x", "--why", "a wrong word"], "inside the repository"),
         (["freeze", "nowhere.txt"], "there is no nowhere.txt"),
         (["verify", "--staged", "--rev", "HEAD"], "two different things"),
         (["verify", "--rev", "nowhere"], "nowhere"),
@@ -242,7 +242,7 @@ def test_events_follow_each_other_by_name_although_the_clock_goes_back(repo: Rep
     old.rename(future)
     repo.git("add", "-A")
     repo.git("commit", "-q", "--no-verify", "-m", "a clock that went ahead")
-    assert repo.run("thaw", R1, "--why", "x")[0] == 0
+    assert repo.run("thaw", R1, "--why", "a wrong word")[0] == 0
     names = sorted(path.name for path in (repo.root / "evalrepo.ledger").iterdir())
     assert names[0] == future.name
     assert "event: thaw" in (repo.root / "evalrepo.ledger" / names[1]).read_text()
@@ -251,6 +251,6 @@ def test_events_follow_each_other_by_name_although_the_clock_goes_back(repo: Rep
 
 def test_an_event_at_the_end_of_time_is_told(repo: Repo):
     repo.commit({"evalrepo.ledger/7ZZZZZZZZZ0000000000000000.yaml": "event: tune\n"})
-    code, said = repo.run("thaw", R1, "--why", "x")
+    code, said = repo.run("thaw", R1, "--why", "a wrong word")
     assert code == 2
     assert "evalrepo.ledger/7ZZZZZZZZZ0000000000000000.yaml: LED101" in said

@@ -47,7 +47,7 @@ awkward = st.sampled_from(
 @given(
     why=texts | awkward,
     by=texts | awkward,
-    paths=st.lists(texts | awkward, max_size=3),
+    paths=st.lists(texts | awkward, min_size=1, max_size=3),
     amount=st.none() | st.integers(0, 99),
 )
 @settings(max_examples=60, deadline=None)

@@ -59,14 +59,26 @@ STEP_EXAMPLES = {
     ),
 }
 
+SAYS = {
+    "freeze": (f"paths: [rubrics]\ngeneration: 2\ninstruments: [R1 {'a' * 64}]\n", "generation: 2\n", "`paths`"),
+    "thaw": ("paths: [rubrics/r.md]\nkind: tighten\n", "kind: tighten\n", "`paths`"),
+    "acknowledge": (f"commits: ['{'0' * 40}']\ncodes: [FRZ001]\n", "codes: [FRZ001]\n", "`paths`, or `commits`"),
+    "waive": ('metric: M2\nuntil: "2026-12-31"\n', "metric: M2\n", "`until`"),
+    "tune": ("name: loop\nstate: start\nsubject: team\n", "name: loop\nsubject: team\n", "`state`"),
+    "look": (f"subject: team\ndigest: {'a' * 64}\nrun: 3m6hqz7k\n", "subject: team\nrun: 3m6hqz7k\n", "`digest`"),
+    "budget": ("subject: team\namount: 2\n", "subject: team\namount: 0\n", "`amount`"),
+    "unseal": ("scenarios: [R1]\n", "subject: team\n", "`scenarios`, or `run`"),
+    "retire": ("scenarios: [R1, R2]\n", "scenarios: []\n", "`scenarios`"),
+}
+"""Kind → what it says beside time, author and reason; what is too little; what is then missing."""
+
 EVENTS = {
     kind: (
-        f'event: {kind}\nat: "2026-07-06T12:00:00Z"\nby: A <a@b.c>\nwhy: it is time\n',
-        f"event: {kind}\nat: 2026-07-06\nby: A <a@b.c>\nwhy: it is time\n",
+        f'event: {kind}\nat: "2026-07-06T12:00:00Z"\nby: A <a@b.c>\nwhy: it is time\n{SAYS[kind][0]}',
+        f"event: {kind}\nat: 2026-07-06\nby: A <a@b.c>\nwhy: it is time\n{SAYS[kind][0]}",
     )
     for kind in get_args(EventKind)
 }
-EVENTS["waive"] = (EVENTS["waive"][0] + 'metric: M2\nuntil: "2026-12-31"\n', EVENTS["waive"][1])
 
 SCENARIO = "title: t\nsubject: s\nturns: [{{prompt: p}}]\nchecks:\n  - {{id: x, axis: A, {kind}: {arguments}}}\n"
 SCRIPT = (
@@ -183,6 +195,12 @@ def test_the_valid_event_loads_and_is_written_as_it_was(kind):
     event = yaml.event_file(EVENTS[kind][0].encode(), "f.yaml")
     assert event.event == kind
     assert yaml.event_file(yaml.dump_event(event), "f.yaml") == event
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_an_event_that_does_not_say_what_its_kind_must_is_found(kind):
+    text = EVENTS[kind][0].removesuffix(SAYS[kind][0]) + SAYS[kind][1]
+    assert_finding(yaml.event_file, text, 1, "LED005", SAYS[kind][2])
 
 
 @pytest.mark.parametrize("kind", EVENTS)
