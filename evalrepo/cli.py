@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "freeze": "lock files by content",
     "thaw": "open frozen files, with a reason",
     "verify": "check what is frozen against git",
+    "leaks": "find text of the reserve where it must not stand",
     "selftest": "prove scenarios' checks without a model",
     "doctor": "say whether the agents can be used here",
     "run": "measure cells and commit the results",

@@ -1,7 +1,7 @@
 """Every finding code: what it means and why it matters. `evalrepo lint --explain CODE` prints it.
 
 Families: YML text and syntax, CFG config, SCN scenarios, RUB rubrics, FIX fixtures, SUB subjects, LCK the lock,
-FRZ frozen files, LED ledger, RES results, SCO score cards, RUN run refs and journals.
+FRZ frozen files, LED ledger, RES results, SCO score cards, RUN run refs and journals, LEK leaks of the reserve.
 """
 
 from __future__ import annotations
@@ -191,4 +191,14 @@ CODES |= {
     "one of them was made up or changed, or the whole git directory was copied and both copies ran.",
     "RUN003": "A record names the SHA-256 of the record before it, and that one is another now. Results never change "
     "once they are written: restore the file from git, and write notes beside it.",
+}
+
+CODES |= {
+    "LEK001": "A tripwire of the reserve, which must appear nowhere else. Whoever wrote this had the reserve's file "
+    "before them. Take it out; what an agent was shown of the reserve no longer measures it.",
+    "LEK002": "Words of the reserve stand where an agent, or whoever tunes the wording, can read them: 70 % of the "
+    "eight-word runs of one of its texts, or thirteen words in a row. Take them out, or acknowledge an exception.",
+    "LEK003": "A run-set scenario asks in the words of its reserve twin, so tuning on it is tuning on the reserve. "
+    "Write one of the two anew; `reserve: {overlap: …}` in evalrepo.yaml says how much they may share.",
+    "LEK004": "A file is too large to be looked at for words of the reserve, so nothing is known of it.",
 }

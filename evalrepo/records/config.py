@@ -166,9 +166,10 @@ class Frozen(Model):
 
 
 class Reserve(Model):
-    """How many looks the reserve allows."""
+    """How many looks the reserve allows; from which share of common eight-word runs on twins' prompts are too near."""
 
     looks: Count = 3
+    overlap: Share = 0.70
 
 
 class Uncovered(Model):
