@@ -12,7 +12,9 @@ from evalrepo.discipline.shingles import Sieve, placed, share, shingles, width, 
 from evalrepo.store.sifting import Hits
 
 RESERVE = "Review the pipeline module and report every place where the retry policy is ignored by the webhook worker"
-RUN_SET = "Please review the pipeline module and report every place where the retry policy is ignored by the queue consumer"
+RUN_SET = (
+    "Please review the pipeline module and report every place where the retry policy is ignored by the queue consumer"
+)
 CHINESE = "请检查计费模块并报告所有忽略重试策略的地方然后把结果写进报告文件里不要改动任何代码"
 THAI = "กรุณาตรวจสอบโมดูลการเรียกเก็บเงินและรายงานทุกจุดที่ละเลยนโยบายการลองใหม่แล้วเขียนผลลัพธ์ลงในไฟล์รายงาน"
 
@@ -20,7 +22,7 @@ THAI = "กรุณาตรวจสอบโมดูลการเรีย
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("Bring it over: sha256, \"-V2\" and_so on.", ["bring", "it", "over", "sha256", "v2", "and", "so", "on"]),
+        ('Bring it over: sha256, "-V2" and_so on.', ["bring", "it", "over", "sha256", "v2", "and", "so", "on"]),
         ("Straße und Café", ["strasse", "und", "café"]),
         ("cafe\u0301", ["café"]),
         ("ﬁle １２", ["file", "12"]),
