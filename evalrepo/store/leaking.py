@@ -72,7 +72,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to look at beside the tree: the history since `since` (a commit id), stored transcripts, a `message`."""
+    """What to look at beside the tree: history since `since` (a commit id), stored transcripts; or a `message` alone."""
 
     since: str | None = None
     transcripts: bool = False
@@ -101,7 +101,7 @@ def search(repo: Repository, tree: Tree, base: Tree | None, asked: Asked) -> Rep
     if guard.empty:
         return Report()
     at = _Search(repo, tree, base, guard, Sifter(repo, tree.git, guard))
-    files = dict.fromkeys(_files(tree, guard))
+    files = dict.fromkeys(_files(tree, guard) if asked.message is None else ())
     commits = _past(at, asked.since, {(text.name, text.oid) for text in files}) if asked.since else []
     transcripts = dict.fromkeys(_transcripts(repo) if asked.transcripts else ())
     at.texts |= {**files, **dict.fromkeys(text for _, text in commits if text is not None), **transcripts}

@@ -90,6 +90,6 @@ class Sifter:
 
 
 def _spellings(wire: str) -> set[str]:
-    """Words without which a text does not hold the tripwire: its first one, and all of them in one."""
+    """Words without which a text does not hold the tripwire: the one in its middle, or all of them in one."""
     tokens = words(wire.encode("utf-8", "replace"))
-    return {*tokens[:1], "".join(tokens)}
+    return {*tokens[len(tokens) // 2 :][:1], "".join(tokens)}
