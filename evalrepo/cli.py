@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "diff": "compare the scores of two commits",
     "gate": "decide about a release",
     "bisect": "find the commit that changed a behaviour",
+    "score": "give the metrics that are people's",
     "note": "write a note beside a result",
     "export": "write recorded transcripts for other tools",
 }

@@ -181,6 +181,10 @@ CODES |= {
     "SCO002": "A score without evidence, which nobody could check later. Name a line of the transcript, a file or a "
     "command.",
     "SCO003": "A line on a score card that means nothing there, so what it says would be lost. Notes stand at its end.",
+    "SCO005": "A score card that fits no rep, or scores what is not a person's to score. Cards name run, scenario and "
+    "rep; `evalrepo score RUN --export FILE` writes them.",
+    "SCO006": "Evidence on a score card that names nothing, or a place that is not there. Name a line of the log, a "
+    "file of the rep, or quote what was done, printed or said.",
     "SCO004": "The same thing twice on one score card. Which of the two counts is for a person to say.",
 }
 

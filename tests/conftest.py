@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = {"isolation": ("bwrap", "install bubblewrap"), "strace": ("strace", "install strace")}
+PROGRAMS = {
+    "isolation": ("bwrap", "install bubblewrap"),
+    "strace": ("strace", "install strace"),
+    "tmux": ("tmux", "install tmux"),
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -68,6 +68,7 @@ def command(
     comparable. Cells that are missing, stale or not comparable are listed and change no exit code; `gate` is strict
     about them.
     """
+    from evalrepo.commands.by_hand import by_hand
     from evalrepo.commands.ledger import today
     from evalrepo.commands.question import compared, remembered
     from evalrepo.comparing.diff import diff
@@ -78,7 +79,7 @@ def command(
     base, candidate, rows = _sides(repo, options)
     line = ["diff", base.name, candidate.name, suite, agents, tiers]
     asked = remembered(repo, rows, [base.tree, candidate.tree], line, lambda: _question(base, candidate, rows, options))
-    known = today(repo, asked.background)
+    known = today(repo, asked.background)._replace(by_hand=by_hand(repo, rows, base, candidate))
     verdict = diff(asked.before, asked.after, compared(rows, asked), asked.policy, background=known)
     show_verdict(world, verdict, options.format)
     say_findings(rows)
@@ -229,11 +230,9 @@ def _suite(place: Place, options: Options, *, strict: bool) -> Suite | None:
 
 def say_findings(rows: Rows) -> None:
     """Broken result files change no answer, and are never passed over in silence."""
-    from evalrepo.render.findings import counted, shown
+    from evalrepo.render.findings import shown
 
     for finding in rows.findings[:5]:
         click.echo(shown(finding), err=True)
     if len(rows.findings) > 5:
         click.echo(f"and {len(rows.findings) - 5} more result files without a usable record", err=True)
-    if rows.by_hand:
-        click.echo(f"{counted(len(rows.by_hand), 'result')} written by hand: noticed, not scored", err=True)

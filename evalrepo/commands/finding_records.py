@@ -59,4 +59,7 @@ def _is_file_or_run(row: Row, words: Sequence[str]) -> bool:
 
 
 def _newest(rows: Sequence[Row]) -> list[Row]:
-    return list({row.cell: row for row in rows}.values())
+    """The last of each cell, or what supersedes it."""
+    from evalrepo.comparing.pool import newest
+
+    return [newest(last, rows) for last in {row.cell: row for row in rows}.values()]

@@ -93,6 +93,7 @@ class Decision:
 
 def _decide(repo: Repository, baseline: str | None) -> Decision:
     from evalrepo.commands.baseline import baseline_of
+    from evalrepo.commands.by_hand import by_hand
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
     from evalrepo.commands.ledger import since, today
@@ -109,6 +110,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     found = rows(repo, trees)
     asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
     known = today(repo, asked.background)._replace(versions=since(repo, found, asked))
+    known = known._replace(by_hand=by_hand(repo, found, base, candidate))
     cells = compared(found, asked)
     verdict = gate(
         asked.before,
@@ -202,6 +204,8 @@ def _policy(base: Place | None, candidate: Place, judge: Place) -> Policy:
         margin=gate.margin,
         bar=gate.bar,
         metric_drop=gate.metrics.drop,
+        by_hand=gate.by_hand,
+        metric_when=gate.metrics.when,
         confirm_reps=gate.confirm.reps,
     )
 

@@ -7,7 +7,7 @@ from evalrepo.comparing.confirming import GOLDEN_REPS, golden_failed
 from evalrepo.comparing.diff import bar_text, drops, small
 from evalrepo.comparing.statistics import allowed, p_at_least, p_so_many
 from evalrepo.records.inference import Confirmation, MetricResult
-from evalrepo.records.verdict import CellResult, Label, Reason, Verdict
+from evalrepo.records.verdict import CellResult, Label, Policy, Reason, Verdict
 
 ASSUMED_RATE = 0.9
 """Pass rate at which bars are judged where no base says another."""
@@ -104,13 +104,17 @@ def _metrics(bare: Verdict) -> list[Reason]:
     return [
         Reason("block", "metric", metric_text(m), "evalrepo diff " + (bare.before.commit[:12] or bare.before.name))
         for m in bare.metrics
-        if metric_dropped(m, bare.policy.alpha) and not m.waiver
+        if metric_dropped(m, bare.policy) and not m.waiver
     ]
 
 
-def metric_dropped(metric: MetricResult, alpha: float) -> bool:
-    """Whether its drop stands after Holm."""
-    return metric.test is not None and metric.test.holm is not None and metric.test.holm <= alpha
+def metric_dropped(metric: MetricResult, policy: Policy) -> bool:
+    """Whether its drop stands after Holm, or where the policy says so, whether its mean fell at all."""
+    if metric.test is None:
+        return False
+    if policy.metric_when == "any":
+        return metric.after < metric.before
+    return metric.test.holm is not None and metric.test.holm <= policy.alpha
 
 
 def metric_text(metric: MetricResult) -> str:

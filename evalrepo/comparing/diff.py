@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
+from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.verdict import verdict
 from evalrepo.records.inference import Background
 from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Rate, Reason, Side, Verdict
@@ -28,7 +29,8 @@ def diff(
 
 def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
     """Findings first, then what is not known."""
-    reasons = [*drops(bare, "finding"), *_suspects(bare), *_fallen(bare), *unmeasured(bare, "note")]
+    reasons = [*drops(bare, "finding"), *_suspects(bare), *_fallen(bare), *by_hand(bare, "note")]
+    reasons += unmeasured(bare, "note")
     if not bare.validity.comparable:
         reasons.append(_nothing(bare))
         return reasons, "unknown"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalrepo.comparing.advice import names, plural
 from evalrepo.comparing.blocking import ASSUMED_RATE, confirmed_text, metric_dropped, metric_text, new_bar
+from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.confirming import GOLDEN_REPS
 from evalrepo.comparing.statistics import p_at_least
 from evalrepo.records.verdict import Label, Reason, Verdict
@@ -11,7 +12,7 @@ from evalrepo.records.verdict import Label, Reason, Verdict
 
 def notes(bare: Verdict) -> list[Reason]:
     """New cells, the policy's origin, what was cleared or waived, versions measured, and what the bars do by chance."""
-    return [*_policy(bare), *_cleared(bare), *_waived(bare), *_versions(bare), *_bars(bare)]
+    return [*_policy(bare), *_cleared(bare), *_waived(bare), *_by_hand(bare), *_versions(bare), *_bars(bare)]
 
 
 def _note(code: str, text: str) -> Reason:
@@ -46,13 +47,17 @@ def _waived(bare: Verdict) -> list[Reason]:
     out = [
         _note("waived", f"{metric_text(m)}; waived: {m.waiver}")
         for m in bare.metrics
-        if m.waiver and metric_dropped(m, bare.policy.alpha)
+        if m.waiver and metric_dropped(m, bare.policy)
     ]
     return out + [
         _note("waiver", f"a waiver of metric {w.metric} by {w.by} does not count: {w.problem}")
         for w in bare.background.waivers
         if w.problem
     ]
+
+
+def _by_hand(bare: Verdict) -> list[Reason]:
+    return by_hand(bare, "note") if bare.policy.by_hand != "investigate" else []
 
 
 def _versions(bare: Verdict) -> list[Reason]:

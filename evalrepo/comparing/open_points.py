@@ -7,6 +7,7 @@ import shlex
 
 from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
 from evalrepo.comparing.blocking import metric_dropped, metric_text, outcome
+from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.diff import suspect_text
 from evalrepo.records.inference import Confirmation
 from evalrepo.records.verdict import CellResult, Label, Reason, Verdict
@@ -16,7 +17,7 @@ CONFIRM = "evalrepo gate --confirm"
 
 def unresolved(bare: Verdict) -> list[Reason]:
     """All of them."""
-    return [*_few(bare), *_suspects(bare), *_metrics(bare), *_margin(bare)]
+    return [*_few(bare), *_suspects(bare), *_metrics(bare), *_by_hand(bare), *_margin(bare)]
 
 
 def _few(bare: Verdict) -> list[Reason]:
@@ -73,8 +74,12 @@ def _metrics(bare: Verdict) -> list[Reason]:
     return [
         Reason("inconclusive", "metric", f"{metric_text(m)}: investigate it, or waive it", f"evalrepo diff {base}")
         for m in bare.metrics
-        if metric_dropped(m, bare.policy.alpha) and not m.waiver
+        if metric_dropped(m, bare.policy) and not m.waiver
     ]
+
+
+def _by_hand(bare: Verdict) -> list[Reason]:
+    return by_hand(bare, "inconclusive") if bare.policy.by_hand == "investigate" else []
 
 
 def _margin(bare: Verdict) -> list[Reason]:

@@ -144,25 +144,38 @@ def _counted(rows: Sequence[Row]) -> tuple[list[tuple[Row, Counted]], list[Exclu
         counted.append((row, Counted(run, number, tries[0].start, tries[-1], earlier)))
         for beside, _ in held:
             if beside is not row:
-                dropped[_why_dropped(beside, row)] += 1
+                dropped[_why_dropped(beside, row, [one for one, _ in held])] += 1
     counted.sort(key=lambda pair: (pair[1].start, pair[1].run, pair[1].rep))
     return counted, [Excluded(why, reps) for why, reps in sorted(dropped.items())]
 
 
 def _stands(held: list[tuple[Row, list[RepRow]]]) -> tuple[Row, list[RepRow]]:
     """The first record of a rep, or the one at the end of the records that supersede it."""
-    standing = held[0]
-    for later in held[1:]:
-        if later[0].supersedes and later[0].supersedes == standing[0].run:
-            standing = later
+    runs = {row.run for row, _ in held}
+    standing = next((one for one in held if one[0].supersedes not in runs), held[0])
+    seen: set[str] = set()
+    while standing[0].run not in seen:
+        seen.add(standing[0].run)
+        standing = next((one for one in held if one[0].supersedes == standing[0].run), standing)
     return standing
 
 
-def _why_dropped(row: Row, standing: Row) -> str:
+def newest(row: Row, cell: Iterable[Row]) -> Row:
+    """The record at the end of those that supersede this one. `cell`: rows of its cell."""
+    after = {other.supersedes: other for other in cell if other.supersedes and other.executed == row.executed}
+    seen = {row.run}
+    while row.run in after and after[row.run].run not in seen:
+        row = after[row.run]
+        seen.add(row.run)
+    return row
+
+
+def _why_dropped(row: Row, standing: Row, held: Sequence[Row]) -> str:
     if row.run == standing.run:
         return f"in a second copy of run {row.run} that differs from the first"
-    if standing.supersedes == row.run:
-        return f"in run {row.run}, superseded by {standing.run}"
+    after = next((one.run for one in held if one.supersedes == row.run), "")
+    if after:
+        return f"in run {row.run}, superseded by {after}"
     return f"judged again in {row.run}; the first record stands"
 
 

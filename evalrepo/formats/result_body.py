@@ -53,6 +53,7 @@ def _facts(record: Record) -> str:
         record.purpose != "measure" and f"purpose {record.purpose}",
         bool(record.rescored_from) and f"judged again from run {code(record.rescored_from)}",
         bool(record.supersedes) and f"supersedes {code(record.supersedes)}",
+        bool(record.reason) and f"because {markdown(record.reason)}",
     ]
     sealed = "\n\nReserve: verdicts and axes only." if record.set == "reserve" else ""
     return f"{markdown(record.title)}\n\n{', '.join(str(f) for f in facts if f)}.{sealed}"

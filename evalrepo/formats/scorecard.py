@@ -2,6 +2,7 @@
 
     Scenario: S1
     Run: 8kq2v7xa
+    Cell: opencode/small
     Rep: 1
     By: Ann
     Status: COMPLETE
@@ -12,8 +13,8 @@
     Notes / weaknesses observed:
     Free text, to the next card or the end of the block.
 
-A card may stand among other text (markdown, a fence). `Run` and `Rep` are missing where somebody scored by hand what
-no record holds. A score that is `–`, `0-3` or nothing is not given: unset, never 0.
+A card may stand among other text (markdown, a fence). `Run`, `Cell` and `Rep` are missing where somebody scored by hand
+what no record holds. A score that is `–`, `0-3` or nothing is not given: unset, never 0.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ UNSET = "–"
 STATUSES = ("COMPLETE", "PARTIAL", "BLOCKED")
 
 _SCENARIO = re.compile(r"Scenario:\s*([A-Za-z0-9][\w./~-]*)\s*$")
-_FIELD = re.compile(r"(Run|Rep|By|Status|Agents dispatched|Tool calls approx)\s*:\s*(.*)$")
+_FIELD = re.compile(r"(Run|Cell|Rep|By|Status|Agents dispatched|Tool calls approx)\s*:\s*(.*)$")
 _SCORE = re.compile(r"([A-Z]\d{1,2}|[a-z][\w-]*)(?: ([^:]*))?:\s*(.*?)\s*(?:\bevidence:\s*(.*))?$")
 _NOTES = re.compile(r"Notes\b[^:]*:\s*(.*)$")
 _END = re.compile(r"\s*(```|~~~|#)")
@@ -46,13 +47,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One rep as a person scored it. `rep` counts from 1, 0 when the card names none; `line` is its first, from 1.
+    """One rep as a person scored it. `cell` is AGENT/TIER; `rep` counts from 1, 0 when the card names none.
+
+    `line` is its first, from 1.
 
     `given` is what other sources scored already (metric → words): written for people, not read back.
     """
 
     scenario: str
     run: str = ""
+    cell: str = ""
     rep: int = 0
     by: str = ""
     status: str | None = None
@@ -75,10 +79,12 @@ def dump(cards: Iterable[Card], titles: Mapping[str, str]) -> str:
 
 
 def _dumped(card: Card, titles: Mapping[str, str]) -> str:
-    heads = {"Scenario": card.scenario, "Run": card.run, "Rep": str(card.rep or ""), "By": card.by}
+    heads = {"Scenario": card.scenario, "Run": card.run, "Cell": card.cell, "Rep": str(card.rep or ""), "By": card.by}
     lines = [f"{name}: {text}" for name, text in heads.items() if text]
     lines.append(f"Status: {card.status or ' | '.join(STATUSES)}")
-    names = {metric: f"{metric} {titles.get(metric, '')}".strip() for metric in (*card.given, *card.marks)}
+    names = {
+        metric: f"{metric} {titles.get(metric, '').replace(':', ' ')}".strip() for metric in (*card.given, *card.marks)
+    }
     wide = max(map(len, names.values()), default=0) + 1
     for metric, words in card.given.items():
         lines.append(f"# {names[metric] + ':':{wide}} {words}")
@@ -147,6 +153,7 @@ def _card(lines: Sequence[str], start: int, end: int, file: str, findings: list[
     return Card(
         scenario=found[1],
         run=_word(heads, "Run"),
+        cell=_word(heads, "Cell"),
         rep=_rep(heads, findings),
         by=_word(heads, "By"),
         status=_status(heads, findings),

@@ -128,9 +128,13 @@ class Suite(Model):
 
 
 class MetricPolicy(Model):
-    """What a drop of a metric does: `investigate` leaves the gate open until it is waived, `block` blocks."""
+    """What a drop of a metric does: `investigate` leaves the gate open until it is waived, `block` blocks.
+
+    `when`: a drop that its exact test shows, or `any` fall of the mean, however little it proves.
+    """
 
     drop: Literal["investigate", "block"] = "investigate"
+    when: Literal["tested", "any"] = "tested"
 
 
 class Confirm(Model):
@@ -144,7 +148,8 @@ class Gate(Model):
     """The release decision, pre-registered: it is read at the baseline.
 
     `alpha`: false blocks that a release without any change may meet; `margin`: the drop of the overall pass rate that
-    a pass must exclude (1: none); `bar: count` allows as many cells below their bar as chance alone makes, `every-cell`
+    a pass must exclude (1: none); `by_hand`: whether a score that fell in hand-written results leaves the gate open;
+    `bar: count` allows as many cells below their bar as chance alone makes, `every-cell`
     allows none.
     """
 
@@ -156,6 +161,7 @@ class Gate(Model):
     max_error_rate: Share = 0.05
     bar: Literal["count", "every-cell"] = "count"
     metrics: MetricPolicy = MetricPolicy()
+    by_hand: Literal["inform", "investigate"] = "inform"
     confirm: Confirm = Confirm()
 
 

@@ -128,13 +128,33 @@ class Waiver(NamedTuple):
     problem: str = ""
 
 
+class HandScore(NamedTuple):
+    """A metric of a scenario as people scored it in result files of their own: on both sides, 0 to 3, and the files.
+
+    None and "" where no such file scores that side's very subject.
+    """
+
+    scenario: str
+    metric: str
+    before: int | None
+    after: int | None
+    before_path: str = ""
+    after_path: str = ""
+
+    @property
+    def fell(self) -> bool:
+        """Both sides are scored, and the candidate lower."""
+        return self.before is not None and self.after is not None and self.after < self.before
+
+
 class Background(NamedTuple):
     """What the ledger and the history say beside the scores.
 
     `looks`: at the reserve, spent and allowed, None without a reserve; `versions`: subject versions that were measured
-    since the baseline, None when nobody asked.
+    since the baseline, None when nobody asked; `by_hand`: what people scored in files of their own.
     """
 
     looks: tuple[int, int] | None = None
     versions: int | None = None
     waivers: tuple[Waiver, ...] = ()
+    by_hand: tuple[HandScore, ...] = ()

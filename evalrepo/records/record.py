@@ -311,8 +311,19 @@ class Record(CellHeader):
     """SHA-256 of the record before it in the clone's sequence, "" for the first."""
     reps: tuple[Rep, ...]
     rescored_from: str = ""
+    """The run that executed these reps, when this record judges them again."""
     supersedes: str = ""
+    """The run whose record of this cell this one replaces where reps are pooled; both stay."""
+    reason: str = ""
+    """Why it was made, when it supersedes another or judges again."""
     notes: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_rare(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data = super()._without_what_is_rare(handler)
+        if not data.get("reason"):
+            data.pop("reason", None)
+        return data
 
     def last_attempts(self) -> tuple[Rep, ...]:
         """The last attempt of each rep, in order."""

@@ -203,7 +203,9 @@ class Policy(NamedTuple):
     """What was decided beforehand, and where it was read. `changed`: the candidate's policy is another one.
 
     `bar`: "count" allows so many cells below their bar that false blocks stay within `alpha`, "every-cell" none.
-    `margin`: the drop of the overall pass rate that a pass must exclude. `metric_drop`: what a metric's drop does.
+    `margin`: the drop of the overall pass rate that a pass must exclude. `metric_drop`: what a metric's drop does,
+    `metric_when`: one that is shown by its test, or any;
+    `by_hand`: what a drop of a score in a hand-written result does.
     """
 
     read_at: str
@@ -217,6 +219,8 @@ class Policy(NamedTuple):
     bar: str = "count"
     metric_drop: str = "investigate"
     confirm_reps: int = 8
+    by_hand: str = "inform"
+    metric_when: str = "tested"
 
 
 class Errors(NamedTuple):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from evalrepo.records.inference import Bar, InstrumentChange, MetricResult, Test, UsageMedian
+from evalrepo.records.inference import Bar, HandScore, InstrumentChange, MetricResult, Test, UsageMedian
 from evalrepo.records.verdict import Rate, Verdict
 from evalrepo.render.findings import counted
 
 Row = tuple[str, ...]
 TEST_HEADS = ("exact test", "p", "p (drop)", "mid-p", "Holm", "95 % interval of the change")
 METRIC_HEADS = ("metric 0-3", "cells", "before", "after", "change", "p", "p (drop)", "Holm")
+HAND_HEADS = ("by hand", "metric 0-3", "before", "after", "change")
 USAGE_HEADS = ("median of cells", "cells", "before", "after", "change")
 
 
@@ -90,6 +91,17 @@ def _metric(metric: MetricResult) -> Row:
     test = metric.test
     p, drop, _, holm = _test(test) if test is not None else ("", "", "", "")
     return (metric.name, str(metric.cells), f"{metric.before:.2f}", f"{metric.after:.2f}", shown, p, drop, holm)
+
+
+def hand_rows(verdict: Verdict) -> list[Row]:
+    """Every metric that a hand-written result scores on a side."""
+    return [_hand(score) for score in verdict.background.by_hand]
+
+
+def _hand(score: HandScore) -> Row:
+    before, after = ("–" if value is None else str(value) for value in (score.before, score.after))
+    change = "" if score.before is None or score.after is None else f"{score.after - score.before:+d}"
+    return (score.scenario, score.metric, before, after, "0" if change == "+0" else change)
 
 
 def usage_rows(verdict: Verdict) -> list[Row]:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from evalrepo.records.verdict import CellResult, Label, Reason, Score, Verdict
 from evalrepo.render.findings import counted
 from evalrepo.render.inference import (
+    HAND_HEADS,
     METRIC_HEADS,
     TEST_HEADS,
     USAGE_HEADS,
+    hand_rows,
     inference_lines,
     instrument_lines,
     metric_rows,
@@ -44,6 +46,7 @@ def verdict_markdown(verdict: Verdict) -> str:
         _cells(verdict, "Unchanged", [c for c in verdict.cells if c.label is Label.SAME], fold=True),
         _folded("Exact tests", _rows(TEST_HEADS, test_rows(verdict))),
         _folded("Metrics", _rows(METRIC_HEADS, metric_rows(verdict))),
+        _folded("By hand", _rows(HAND_HEADS, hand_rows(verdict))),
         _folded("Usage", _rows(USAGE_HEADS, usage_rows(verdict))),
         _folded("Instrument changes", "\n".join(f"- {md(line)}" for line in instrument_lines(verdict))),
         _folded("Validity", "\n".join(f"- {md(line)}" for line in validity_lines(verdict))),

@@ -54,6 +54,8 @@ def _identity(record: Record) -> Iterator[str]:
         yield f"judged again from run {record.rescored_from}"
     if record.supersedes:
         yield f"supersedes run {record.supersedes}"
+    if record.reason:
+        yield f"because    {record.reason}"
 
 
 def _answered(record: Record) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from evalrepo.records.verdict import CellResult, Errors, Label, Rate, Reason, Score, Side, Verdict
 from evalrepo.render.findings import counted
 from evalrepo.render.inference import (
+    HAND_HEADS,
     METRIC_HEADS,
     TEST_HEADS,
     USAGE_HEADS,
     evidence_lines,
+    hand_rows,
     inference_lines,
     instrument_lines,
     metric_rows,
@@ -51,6 +53,7 @@ def verdict_text(verdict: Verdict, style: Style = plain) -> str:
         _cells(verdict, style),
         _moved(verdict),
         _table_of(metric_rows(verdict), METRIC_HEADS),
+        _table_of(hand_rows(verdict), HAND_HEADS),
         _table_of(usage_rows(verdict), USAGE_HEADS),
         [line for text in instrument_lines(verdict) for line in wrapped(text, then="  ")],
         _reasons(verdict, style),

@@ -211,6 +211,7 @@ def _again(repo: Repository, assigned: Assigned, make: Any, made: dict[str, byte
 
 def _record(story: Story, cell: int, sound: _Sound, sequence: int, previous: str) -> Record:
     header = story.header
+    origin = header.cells[cell].origin
     reps = tuple(_rep(story, key, sound) for key in sorted(story.starts) if key.cell == cell)
     notes = [text for where, text in story.notes if where in (None, cell)]
     lost = [
@@ -228,6 +229,9 @@ def _record(story: Story, cell: int, sound: _Sound, sequence: int, previous: str
         previous=previous,
         reps=reps,
         notes=(*notes, *lost),
+        rescored_from=origin.executed if origin else "",
+        supersedes=origin.supersedes if origin else "",
+        reason=origin.reason if origin else "",
     )
 
 
@@ -252,6 +256,8 @@ def _rep(story: Story, key: Key, sound: _Sound) -> Rep:
             transcript=stored,
         )
     rep = story.ends[key]
+    if story.header.cells[key.cell].origin is not None:  # its transcript stands in the run that executed it
+        return rep
     return rep if sound.holds(rep, files) else rep.model_copy(update={"transcript": None})
 
 
@@ -316,6 +322,7 @@ def _message(story: Story, texts: Mapping[str, bytes], *, landing: bool) -> str:
         f"Evalrepo-Subject: {'+'.join(cell.subjects)} {cell.digests.subject}"
         for cell in (story.header.cells[n].header for n in sorted({key.cell for key in story.starts}))
     )
+    what += ", recorded again" * any(cell.origin is not None for cell in story.header.cells)
     head = f"evalrepo: {what}" if landing else f"evalrepo run {story.header.run}: {what}"
     return "\n".join([head, "", f"Evalrepo-Run: {story.header.run}", *subjects, ""])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -15,7 +16,7 @@ from evalrepo.formats.yaml import config_file
 from evalrepo.records.config import Agent, Tier
 from evalrepo.registry import module
 from evalrepo.running.keep import SNAPSHOT
-from evalrepo.running.rescore import folder_of, parted, work_of
+from evalrepo.running.rescore import OUTCOME, folder_of, parted, work_of
 from evalrepo.sandbox.isolation import INSIDE
 
 if TYPE_CHECKING:
@@ -49,6 +50,17 @@ def transcript_of(record: Record, rep: Rep, tree: Tree | None, agents: Mapping[s
     if sha256(files[main]).hexdigest() != rep.transcript.sha256:
         return Lacking("the stored transcript is not the one that was recorded")
     return _read(record, rep, (main, files), _settings(tree, record.agent, agents))
+
+
+def files_of(rep: Rep, tree: Tree) -> tuple[str, ...]:
+    """Paths in the work directory before and after the agent, as far as that was kept."""
+    if rep.transcript is None:
+        return ()
+    path = folder_of(rep.transcript.path) + OUTCOME
+    if path not in tree:
+        return ()
+    outcome = json.loads(tree.read(path))
+    return tuple(sorted({*outcome["before"], *outcome["after"]}))
 
 
 def _not_here(run: str) -> Lacking:

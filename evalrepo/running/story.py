@@ -16,12 +16,23 @@ VERSION = 1
 """Of the journal's format; a newer one is refused by its number."""
 
 
+class Origin(NamedTuple):
+    """Where reps come from that this run does not execute: the run that did, the run whose record is superseded ("" for
+    none), and why there is another record."""
+
+    executed: str
+    supersedes: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A cell of the run: what its record will say beside the reps, and how many reps were planned."""
+    """A cell of the run: what its record will say beside the reps, and how many reps were planned. `origin`: of reps
+    that were executed before, and are only recorded again."""
 
     header: CellHeader
     reps: int
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +163,22 @@ def header_row(header: Header, clock: float) -> lines.Row:
         "branch": header.branch,
         "commit": header.commit,
         "snapshot": header.snapshot,
-        "cells": [{"reps": c.reps, "header": c.header.model_dump(mode="json")} for c in header.cells],
+        "cells": [_cell_row(cell) for cell in header.cells],
     }
 
 
+def _cell_row(cell: Planned) -> dict[str, Any]:
+    row = {"reps": cell.reps, "header": cell.header.model_dump(mode="json")}
+    return row | ({"origin": cell.origin._asdict()} if cell.origin is not None else {})
+
+
+def _planned(row: Mapping[str, Any]) -> Planned:
+    origin = Origin(**row["origin"]) if "origin" in row else None
+    return Planned(CellHeader.model_validate_json(json.dumps(row["header"])), row["reps"], origin)
+
+
 def _header(row: Mapping[str, Any]) -> Header:
-    cells = tuple(
-        Planned(CellHeader.model_validate_json(json.dumps(cell["header"])), cell["reps"]) for cell in row["cells"]
-    )
+    cells = tuple(map(_planned, row["cells"]))
     names = ("run", "start", "evalrepo", "clone", "branch", "commit", "snapshot")
     return Header(**{name: row[name] for name in names}, cells=cells)
 

@@ -76,10 +76,18 @@ def test_what_cannot_be_read_is_said_with_its_line(line: str, code: str, words: 
 
 
 def test_an_empty_card_asks_for_everything_and_shows_what_is_known() -> None:
-    card = Card("S1", "8kq2v7xa", 1, marks={"M1": Mark(None)}, given={"M6": "3 (mechanical)"}, agents="builder")
+    card = Card(
+        "S1",
+        "8kq2v7xa",
+        "opencode/small",
+        1,
+        marks={"M1": Mark(None)},
+        given={"M6": "3 (mechanical)"},
+        agents="builder",
+    )
     text = dump([card], {"M1": "success", "M6": "cost/context"})
     assert text == (
-        "Scenario: S1\nRun: 8kq2v7xa\nRep: 1\nStatus: COMPLETE | PARTIAL | BLOCKED\n"
+        "Scenario: S1\nRun: 8kq2v7xa\nCell: opencode/small\nRep: 1\nStatus: COMPLETE | PARTIAL | BLOCKED\n"
         "# M6 cost/context: 3 (mechanical)\nM1 success:        0-3   evidence:\n"
         "Agents dispatched: builder\nTool calls approx:\nNotes / weaknesses observed:\n"
     )
@@ -98,10 +106,11 @@ MARKS = st.one_of(st.just(Mark(None)), st.builds(Mark, st.integers(0, 3), WORDS)
     WORDS,
 )
 def test_a_card_that_was_written_is_read_back(marks: dict[str, Mark], status: str | None, notes: str) -> None:
-    card = Card("S1-typo", "8kq2v7xa", 3, "Ann", status, marks, "builder, tester", "12", notes)
+    card = Card("S1-typo", "8kq2v7xa", "scripted/default", 3, "Ann", status, marks, "builder, tester", "12", notes)
     (read,), findings = parse(dump([card], {"M1": "success"}), "")
     assert findings == []
-    assert (read.scenario, read.run, read.rep, read.by, read.status) == ("S1-typo", "8kq2v7xa", 3, "Ann", status)
+    assert (read.scenario, read.run, read.cell, read.rep) == ("S1-typo", "8kq2v7xa", "scripted/default", 3)
+    assert (read.by, read.status) == ("Ann", status)
     assert {n: (m.score, m.evidence.split()) for n, m in read.marks.items()} == {
         n: (m.score, m.evidence.split()) for n, m in marks.items()
     }

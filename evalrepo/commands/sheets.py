@@ -1,0 +1,137 @@
+"""Reps as a person scores them: the records that stand, what happened in each rep, and what earns a score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from evalrepo.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalrepo.records.record import Record, Rep
+    from evalrepo.records.row import Row
+    from evalrepo.records.transcript import Transcript
+    from evalrepo.repository.repo import Repository
+    from evalrepo.running.stored import Lacking
+    from evalrepo.scoring.grounds import Material
+    from evalrepo.store import Loaded
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What a metric asks, and what earns each score ("0" to "3"); from the rubric of this name."""
+
+    ask: str = ""
+    scale: Mapping[str, str] = field(default_factory=dict)
+    rubric: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One rep of a record with what is open for a person. `lacking`: why its transcript cannot be had."""
+
+    record: Record
+    path: str
+    rep: Rep
+    open: tuple[str, ...]
+    transcript: Transcript | None
+    material: Material | None
+    lacking: Lacking | None = None
+
+    @property
+    def name(self) -> str:
+        """For a person: cell, run and rep."""
+        record = self.record
+        return f"{record.scenario} · {record.agent}/{record.tier} · run {record.run} · rep {self.rep.rep}"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What is at hand: the repository, what its work tree says, and the reps that are asked for."""
+
+    repo: Repository
+    loaded: Loaded
+    sheets: tuple[Sheet, ...]
+
+    @cached_property
+    def anchors(self) -> dict[tuple[str, str], Anchors]:
+        """(scenario, metric) → its anchors."""
+        pairs = {(sheet.record.scenario, metric) for sheet in self.sheets for metric in sheet.rep.metrics}
+        return {pair: anchors_of(self.loaded, *pair) for pair in pairs}
+
+    def titles(self) -> dict[str, str]:
+        """Metric → what it asks, for people."""
+        return {metric: found.ask for (_, metric), found in sorted(self.anchors.items(), reverse=True)}
+
+
+def desk(repo: Repository, words: Sequence[str], *, rep: int | None = None) -> Desk:
+    """The valid reps that words mean (as for `show`), by the records that stand. UsageError when none can be scored."""
+    from evalrepo.commands.finding_records import at_hand, named
+    from evalrepo.comparing.pool import newest
+    from evalrepo.results import records
+    from evalrepo.store import load
+
+    rows = at_hand(repo)
+    chosen = named(rows, words)
+    held = rows.select(dict.fromkeys(row.cell for row in chosen))
+    standing = {(s.run, s.scenario, s.agent, s.tier): s for row in chosen for s in [newest(row, held[row.cell])]}
+    loaded = load(repo.tree("WORKTREE"), repo)
+    found = tuple(standing.values())
+    sheets = [
+        sheet
+        for row, record in zip(found, records(rows.git, found), strict=True)
+        for sheet in _sheets(repo, loaded, row, record, rep)
+    ]
+    if not sheets:
+        raise UsageError(_nothing(found, rep), hint="evalrepo show lists a record's reps and metrics")
+    return Desk(repo, loaded, tuple(sheets))
+
+
+def _nothing(rows: Sequence[Row], rep: int | None) -> str:
+    where = ", ".join(dict.fromkeys(f"run {row.run} of {row.scenario}" for row in rows[:3]))
+    if rep is not None:
+        return f"there is no rep {rep} that a person could score in {where}"
+    return f"no metric is open for a person in {where}: its scenario has no `human` metric, or its reps are ERRORs"
+
+
+def _sheets(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: int | None) -> list[Sheet]:
+    from evalrepo.scoring.people import open_metrics
+
+    reps = [one for one in record.last_attempts() if rep in (None, one.rep)]
+    wanted = [(one, open_metrics(one)) for one in reps]
+    return [_sheet(repo, loaded, row, record, one, metrics) for one, metrics in wanted if metrics]
+
+
+def _sheet(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: Rep, metrics: tuple[str, ...]) -> Sheet:
+    from evalrepo.results import RUNS
+    from evalrepo.running.stored import Lacking, files_of, transcript_of
+    from evalrepo.scoring.grounds import material
+
+    commit = repo.refs(RUNS + row.executed).get(RUNS + row.executed)
+    tree = repo.tree(commit) if commit else None
+    found = transcript_of(record, rep, tree, loaded.config.agents)
+    if isinstance(found, Lacking):
+        return Sheet(record, row.path, rep, metrics, None, None, found)
+    names = files_of(rep, tree) if tree is not None else ()
+    return Sheet(record, row.path, rep, metrics, found, material(found, names))
+
+
+def anchors_of(loaded: Loaded, scenario: str, metric: str) -> Anchors:
+    """The rubric that the scenario's metrics name, that is named as a subject of it, or the only one that has a scale
+    for a metric of this name; none otherwise."""
+    one = loaded.scenarios.get(scenario)
+    having = {name: r.head.questions[metric] for name, r in loaded.rubrics.items() if metric in r.head.questions}
+    having = {name: question for name, question in having.items() if question.scale}
+    first = [] if one is None else [*_named_rubrics(one.scenario.metrics.values()), *one.scenario.subject]
+    for name in (*first, *(having if len(having) == 1 else ())):
+        if name in having:
+            return Anchors(having[name].ask, having[name].scale, name)
+    return Anchors()
+
+
+def _named_rubrics(specs: Iterable[object]) -> list[str]:
+    from evalrepo.records.scenario import Metric
+
+    return [spec.judge.rubric for spec in specs if isinstance(spec, Metric) and spec.judge is not None]

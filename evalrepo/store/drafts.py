@@ -1,0 +1,53 @@
+"""Scores that a person has given, kept in git's directory after every answer until they are recorded."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from evalrepo.repository.durable import make_directory, sync_directory, write_new
+from evalrepo.repository.repo import Repository
+
+Marks = dict[str, tuple[int | None, str]]
+"""Metric → score (None: left unset on purpose) and evidence."""
+
+
+class Draft:
+    """One person's unfinished scores of one result file. `reps`: number of the rep → what was given."""
+
+    def __init__(self, repo: Repository, result: str, by: str) -> None:
+        name = re.sub(r"[^A-Za-z0-9]+", "-", by)[:30]
+        self.path = repo.home / "scores" / f"{sha256(f'{result} {by}'.encode()).hexdigest()[:16]}-{name}.json"
+        self.reps = _read(self.path)
+
+    def put(self, rep: int, metric: str, score: int | None, evidence: str) -> None:
+        """Keep an answer; it is on the medium when this returns."""
+        self.reps.setdefault(rep, {})[metric] = (score, evidence)
+        self._write()
+
+    def drop(self) -> None:
+        """Forget it: it is recorded."""
+        self.path.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        folder = make_directory(self.path.parent)
+        fresh = self.path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        write_new(fresh, json.dumps(self.reps).encode(), 0o600)
+        fresh.replace(self.path)
+        sync_directory(folder)
+
+
+def _read(path: Path) -> dict[int, Marks]:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        return {int(rep): _marks(marks) for rep, marks in data.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _marks(data: Mapping[str, tuple[int | None, str]]) -> Marks:
+    return {str(name): (None if score is None else int(score), str(text)) for name, (score, text) in data.items()}
