@@ -93,7 +93,7 @@ def test_an_empty_card_asks_for_everything_and_shows_what_is_known() -> None:
     )
     again, findings = parse(text, "")
     assert findings == []
-    assert again[0].marks == {"M1": Mark(None, "", 6)}
+    assert again[0].marks == {"M1": Mark(None, "", 7)}
 
 
 WORDS = st.text("abc é日:0", min_size=1, max_size=20).map(str.strip).filter(bool)
