@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from evalrepo.comparing.pool import CLI, Group, Identity, pool, score
 from evalrepo.records.row import from_record
-from evalrepo.results import rows
+from evalrepo.results import records, rows
 
 if TYPE_CHECKING:
     from evalrepo.records.record import CellHeader, Record
@@ -35,6 +35,11 @@ class Counts:
         if cell not in self._read:
             self._read |= self._rows.select({cell: None})
         return self._read[cell]
+
+    def record(self, cell: tuple[str, str, str], run: str) -> Record | None:
+        """The whole record of what a run executed of a cell, as it was written first."""
+        found = next((row for row in self.rows(cell) if row.executed == run), None)
+        return records(self._rows.git, [found])[0] if found is not None else None
 
     def group(self, header: CellHeader) -> Group | None:
         """The cell's reps with this very apparatus, CLI included; of several resolved models the newest."""

@@ -11,10 +11,12 @@ import click
 from evalrepo.errors import Exit
 
 if TYPE_CHECKING:
+    from evalrepo.commands.canary import Looked
     from evalrepo.commands.counting import Counts
     from evalrepo.commands.estimating import Estimate
     from evalrepo.commands.measuring import Means
     from evalrepo.records.record import Record
+    from evalrepo.render.canary import Sheet
     from evalrepo.render.running import EndLine
     from evalrepo.running.budget import Budget
     from evalrepo.running.keep import Landed
@@ -41,7 +43,7 @@ def nothing_chosen(why: str, form: str, means: Callable[[], Means], *, dry_run: 
 
         _json(_plan_data((), estimate((), lambda _: ()), _jobs((), means())))
     else:
-        _json(_end_data((), (), (), means().budget, Exit.YES))
+        _json(_end_data((), _End((), (), (), "", Exit.YES), (), means().budget))
     return Exit.YES
 
 
@@ -78,42 +80,81 @@ def nothing(parts: Sequence[Part]) -> str:
     return f"nothing to do: {have}; --reps N asks for more"
 
 
-def show_nothing(parts: Sequence[Part], counts: Counts, means: Means, versus: str = "") -> int:
+def show_nothing(
+    parts: Sequence[Part], counts: Counts, means: Means, versus: str = "", looked: Looked | None = None
+) -> int:
     """Everything is recorded: the exit code is the one that the run had which recorded it."""
-    lines = [_lines(part, counts, (), means.budget) for part in parts]
-    deciding = _deciding(lines)
-    code = _exit(deciding)
+    end = _end(parts, counts, (), means, looked)
     if means.format == "json":
-        _json(_end_data(parts, lines, (), means.budget, code))
-        return code
-    low = [line for line in deciding if line.passes < line.needed]
+        _json(_end_data(parts, end, (), means.budget))
+        return end.code
+    low = [line for line in end.deciding if line.passes < line.needed and not line.canary]
     _say_tables(parts[:1], [low] if low else [])
     _say_skipped(parts)
+    _say_sheets(end, looked)
     click.echo(nothing(parts))
-    if low or versus:
-        _say_answer(parts, deciding, counts, code, versus)
-    return code
+    if low or versus or end.sheets or end.alarm:
+        _say_answer(parts, end, counts, versus)
+    return end.code
 
 
-def show_end(parts: Sequence[Part], counts: Counts, landed: Sequence[Landed], means: Means, versus: str = "") -> int:
+def show_end(
+    parts: Sequence[Part],
+    counts: Counts,
+    landed: Sequence[Landed],
+    means: Means,
+    versus: str = "",
+    looked: Looked | None = None,
+) -> int:
     """The cells, what was recorded where, what was spent, the next step and the answer.
 
     The bars of the first part decide; of the others only whether they have their reps. `versus`: the revision that the
-    next diff names.
+    next diff names; `looked`: what the sheets of canaries are made of.
     """
-    lines = [_lines(part, counts, landed, means.budget) for part in parts]
-    deciding = _deciding(lines)
-    code = _exit(deciding)
+    end = _end(parts, counts, landed, means, looked)
     if means.format == "json":
-        _json(_end_data(parts, lines, landed, means.budget, code))
-        return code
-    _say_tables(parts, lines)
+        _json(_end_data(parts, end, landed, means.budget))
+        return end.code
+    _say_tables(parts, end.lines)
     _say_skipped(parts)
     for one in landed:
         _say_landed(one)
     _say_spent(means.budget)
-    _say_answer(parts, deciding, counts, code, versus)
-    return code
+    if end.sheets:
+        click.echo()
+    _say_sheets(end, looked)
+    _say_answer(parts, end, counts, versus)
+    return end.code
+
+
+@dataclass(frozen=True)
+class _End:
+    """What a run came to: a line a cell of each part, the canaries, and what makes the whole of it doubtful."""
+
+    lines: Sequence[Sequence[EndLine]]
+    deciding: Sequence[EndLine]
+    sheets: Sequence[Sheet]
+    alarm: str
+    code: Exit
+
+
+def _end(parts: Sequence[Part], counts: Counts, landed: Sequence[Landed], means: Means, looked: Looked | None) -> _End:
+    from evalrepo.commands.canary import code_of
+
+    lines = [_lines(part, counts, landed, means.budget) for part in parts]
+    deciding = _deciding(lines)
+    sheets = looked.sheets(counts, parts[0].plan) if looked is not None else []
+    alarm = _alarm(parts[0].plan.cells, lines[0])
+    return _End(lines, deciding, sheets, alarm, Exit.INVALID if alarm else code_of(sheets, _exit(deciding)))
+
+
+def _alarm(cells: Sequence[Cell], lines: Sequence[EndLine]) -> str:
+    from evalrepo.comparing.degenerate import Counted, degenerate
+
+    controls = [cell.scenario.polarity == "negative" for cell in cells]
+    return degenerate(
+        Counted(x.scenario, control, x.passes, x.valid) for x, control in zip(lines, controls, strict=True)
+    )
 
 
 def _say_tables(parts: Sequence[Part], lines: Sequence[Sequence[EndLine]]) -> None:
@@ -130,11 +171,23 @@ def _say_skipped(parts: Sequence[Part]) -> None:
         click.echo(text)
 
 
-def _say_answer(parts: Sequence[Part], deciding: Sequence[EndLine], counts: Counts, code: Exit, versus: str) -> None:
+def _say_sheets(end: _End, looked: Looked | None) -> None:
+    from evalrepo.commands.canary import show_sheets
+
+    if looked is not None and end.sheets:
+        show_sheets(end.sheets, looked.words)
+
+
+def _say_answer(parts: Sequence[Part], end: _End, counts: Counts, versus: str) -> None:
     from evalrepo.render.running import answer, next_step
+    from evalrepo.render.safe import wrapped
 
     first = not any(counts.another_subject(cell.header) for part in parts for cell in part.plan.cells)
-    click.echo(next_step(deciding, first=first, versus=versus) + "\n" + answer(deciding, code))
+    step = next_step(end.deciding, first=first, versus=versus)
+    for line in wrapped(f"ALARM  {end.alarm}", then="  ") if end.alarm else [step] if step else []:
+        click.echo(line)
+    waits = sum(sheet.waits for sheet in end.sheets)
+    click.echo(answer(end.deciding, end.code, waits=waits, alarm=bool(end.alarm)))
 
 
 def _say_landed(one: Landed) -> None:
@@ -186,6 +239,7 @@ def _end_line(cell: Cell, counts: Counts, record: Record | None, budget: Budget)
         errors=tuple(k for k, n in (found.errors_by_kind if found else {}).items() for _ in range(n)),
         strip=found.strip if found else "",
         left=max(0, min(cell.want - valid, cell.need - started)) if budget.stopped else 0,
+        canary=cell.header.purpose is Purpose.CANARY,
     )
 
 
@@ -199,7 +253,7 @@ def _exit(deciding: Sequence[EndLine]) -> Exit:
         return Exit.INVALID
     if any(line.left for line in deciding):
         return Exit.INCONCLUSIVE
-    return Exit.NO if any(line.passes < line.needed for line in deciding) else Exit.YES
+    return Exit.NO if any(line.passes < line.needed and not line.canary for line in deciding) else Exit.YES
 
 
 def _plan_data(parts: Sequence[Part], found: Estimate, jobs: int) -> dict[str, Any]:
@@ -216,9 +270,7 @@ def _skipped(parts: Sequence[Part]) -> list[dict[str, Any]]:
     return [asdict(one) for one in dict.fromkeys(one for part in parts for one in part.plan.skipped)]
 
 
-def _end_data(
-    parts: Sequence[Part], lines: Sequence[Sequence[EndLine]], landed: Sequence[Landed], budget: Budget, code: Exit
-) -> dict[str, Any]:
+def _end_data(parts: Sequence[Part], end: _End, landed: Sequence[Landed], budget: Budget) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "runs": [
@@ -233,11 +285,13 @@ def _end_data(
             for one in landed
         ],
         "cells": [
-            {**asdict(x), "state": x.state, "at": p.at} for p, own in zip(parts, lines, strict=True) for x in own
+            {**asdict(x), "state": x.state, "at": p.at} for p, own in zip(parts, end.lines, strict=True) for x in own
         ],
         "skipped": _skipped(parts),
+        "canaries": [asdict(sheet) for sheet in end.sheets],
+        "alarm": end.alarm,
         "spent": asdict(budget),
-        "exit": int(code),
+        "exit": int(end.code),
     }
 
 

@@ -46,9 +46,9 @@ def command(world: World, /, **given: Any) -> int:
 
     Exit 0: pass. Exit 1: block (a golden scenario with any FAIL, more cells below their bar than chance makes, a drop
     overall or in a tier, a confirmed suspect). Exit 3: inconclusive (too few reps, an unresolved suspect, a metric to
-    be investigated, a drop of the margin or more not excluded, a pass that hangs on ERRORs). Exit 4: invalid (frozen
-    files, a missing, stale or not comparable cell, ERRORs over the bound, a degenerate suite, results that are not as
-    they were written or cannot be reproduced). Exit 2: it cannot answer.
+    be investigated, a drop of the margin or more not excluded, a pass that hangs on ERRORs, a required canary that
+    nobody looked at). Exit 4: invalid (frozen files, a missing, stale or not comparable cell, ERRORs over the bound, a
+    degenerate suite, results that are not as they were written or cannot be reproduced). Exit 2: it cannot answer.
     """
     from evalrepo.repository.repo import Repository
 
@@ -94,6 +94,7 @@ class Decision:
 def _decide(repo: Repository, baseline: str | None) -> Decision:
     from evalrepo.commands.baseline import baseline_of
     from evalrepo.commands.by_hand import by_hand
+    from evalrepo.commands.canary_gate import unseen
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
     from evalrepo.commands.ledger import since, today
@@ -120,7 +121,10 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
         _frozen(repo, base),
         confirmed=taken(found, asked, cells),
         background=known,
-        evidence=evidence(Ground(repo, found, asked, candidate)),
+        evidence=[
+            *evidence(Ground(repo, found, asked, candidate)),
+            *unseen(_judge(base, candidate), candidate, asked.cells, cells),
+        ],
     )
     return Decision(verdict, found, asked, cells, base, candidate)
 
@@ -156,12 +160,17 @@ def _question(base: Place | None, candidate: Place) -> Question:
     from evalrepo.commands.sides import parts_of, planned
     from evalrepo.records.verdict import Side
 
-    judge = base if base is not None and base.has_config else candidate
+    judge = _judge(base, candidate)
     cells = planned(base, candidate, _grids(base, candidate, judge), _golden(base, candidate, judge))
     before = base.side() if base is not None else Side("no baseline", "", {})
     policy = _policy(base, candidate, judge)
     known = background(base, candidate)
     return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
+
+
+def _judge(base: Place | None, candidate: Place) -> Place:
+    """The side whose policy decides."""
+    return base if base is not None and base.has_config else candidate
 
 
 def _grids(base: Place | None, candidate: Place, judge: Place) -> tuple[Grid, Grid]:
@@ -213,7 +222,8 @@ def _policy(base: Place | None, candidate: Place, judge: Place) -> Policy:
 def _rules_of(place: Place) -> tuple[object, ...]:
     """All that decides beside scenarios and results."""
     config = place.config
-    return (config.gate, config.reps, config.bar, {n: config.suites.get(n) for n in config.gate.suites})
+    canary = config.discipline.canary
+    return (config.gate, config.reps, config.bar, canary, {n: config.suites.get(n) for n in config.gate.suites})
 
 
 def _frozen(repo: Repository, base: Place | None) -> list[str]:

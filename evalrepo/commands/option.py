@@ -14,3 +14,9 @@ no_commit = click.option(
 text_or_json = click.option(
     "--format", "format", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
+canary = click.option(
+    "--canary", is_flag=True, help="One counted rep a cell: each verdict beside the lines that it rests on."
+)
+accept = click.option(
+    "--accept", is_flag=True, help="With --canary: a person has looked, which the ledger keeps; the grid goes on."
+)

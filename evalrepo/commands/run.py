@@ -50,6 +50,16 @@ class Options:
     format: str
     max_cost: float | None
     max_reps: int | None
+    canary: bool
+    accept: bool
+
+    def words(self) -> list[str]:
+        """What a person types to have the same cells measured."""
+        from evalrepo.commands.canary import words
+
+        chosen = [("since", self.since), ("suite", self.suite), ("reps", self.reps)]
+        many = [*(("agent", a) for a in self.agents), *(("tier", t) for t in self.tiers)]
+        return words(self.ids, [*chosen, *many], live=self.live)
 
     def means(self) -> Means:
         """How reps are run, with a budget that nothing was spent of."""
@@ -75,14 +85,19 @@ class Options:
 @click.option("--dry-run", is_flag=True, help="Show what would run, why and at what cost, and run nothing.")
 @option.no_commit
 @option.live
+@option.canary
+@option.accept
 @option.text_or_json
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:
     """Measure scenarios (ids, aliases, globs; default: all) and commit the results.
 
-    Brings each cell up to its reps and does nothing where there is nothing to do. Exit: 0 every cell has its reps and
-    is at its bar, 1 a cell is below its bar, 2 it cannot run, 3 a limit (--max-cost, --max-reps) left a cell without
-    its reps, 4 ERRORs did.
+    Brings each cell up to its reps and does nothing where there is nothing to do. Where a canary is asked for, or
+    `discipline.canary: required` wants one that nobody looked at, a cell gets one rep and waits.
+
+    Exit: 0 every cell has its reps and is at its bar, 1 a cell is below its bar, 2 it cannot run, 3 a limit
+    (--max-cost, --max-reps) left a cell without its reps or a canary waits for a person's look, 4 ERRORs left a cell
+    without its reps, an instrument is not proven, or the suite is degenerate.
     """
     options = Options(**given)
     if options.reps and options.fresh:
@@ -95,6 +110,12 @@ def command(world: World, /, **given: Any) -> int:
         raise UsageError("--since does not go with --at and --against", hint="name ids or a suite")
     if options.fresh and options.against:
         raise UsageError("--fresh and --against do not go together", hint="reps of both sides count; leave out --fresh")
+    if options.accept and not options.canary:
+        raise UsageError("--accept is of a canary", hint="--canary --accept")
+    if options.canary and (options.fresh or options.at or options.against):
+        raise UsageError("a canary is a counted rep of what is here", hint="leave out --fresh, --at and --against")
+    if options.accept and options.dry_run:
+        raise UsageError("--accept writes to the ledger", hint="leave out --dry-run")
     if options.max_cost is not None and not isfinite(options.max_cost):
         raise UsageError("--max-cost is an amount of USD", hint="--max-cost 2.50")
     cancel = threading.Event()
@@ -146,6 +167,7 @@ def _asked(repo: Repository, tree: Tree, loaded: Loaded, options: Options, chang
         tiers=options.tiers,
         reps=options.reps,
         fresh=options.fresh,
+        canary=options.canary,
     )
 
 
@@ -164,6 +186,7 @@ def _scenarios(loaded: Loaded, options: Options) -> Mapping[str, tuple[str, ...]
 
 
 def _measure(session: Session, counts: Counts, asked: Asked, options: Options, cancel: threading.Event) -> int:
+    from evalrepo.commands.canary import Looked
     from evalrepo.commands.measuring import Wanted, announce, measured
     from evalrepo.running.plan import plan
     from evalrepo.running.session import ground
@@ -174,6 +197,10 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
 
         revisions = Revisions(options.at, options.against, dry_run=options.dry_run)
         return measure_sides(session, counts, asked, revisions, means, cancel)
+    if options.accept:
+        from evalrepo.commands.canary import accept
+
+        session, asked = accept(session, counts, asked, options.words(), options.format)
 
     def replan() -> Plan:
         return plan(ground(session, counts.again().valid), asked)
@@ -181,8 +208,9 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
     made = replan()
     if options.dry_run:
         return show_plan([Part(made)], counts, means)
+    looked = Looked(session, options.words())
     if not made.reps:
-        return show_nothing([Part(made)], counts, means)
+        return show_nothing([Part(made)], counts, means, looked=looked)
     announce(session, means)
     landed = measured(session, [Wanted(session, replan)], means, cancel)
-    return show_end([Part(made)], counts.again(), landed, means)
+    return show_end([Part(made)], counts.again(), landed, means, looked=looked)

@@ -1,7 +1,7 @@
 """The rules of a diff: what is a finding, and what is only said. Pure.
 
-Exit 0: comparable, and nothing worse than noise. 1: a suspect, a cell that fell below its bar, or a drop overall or
-in a tier that noise does not explain. 2: nothing comparable.
+Exit 0: comparable, and nothing worse than noise. 1: a suspect, a cell that fell below its bar, a drop overall or in a
+tier that noise does not explain, or a degenerate suite. 2: nothing comparable.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
 from evalrepo.comparing.by_hand import by_hand
+from evalrepo.comparing.degenerate import alarms
 from evalrepo.comparing.verdict import verdict
 from evalrepo.records.inference import Background
 from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Rate, Reason, Side, Verdict
@@ -29,8 +30,8 @@ def diff(
 
 def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
     """Findings first, then what is not known."""
-    reasons = [*drops(bare, "finding"), *_suspects(bare), *_fallen(bare), *by_hand(bare, "note")]
-    reasons += unmeasured(bare, "note")
+    reasons = [*alarms(bare, "finding"), *drops(bare, "finding"), *_suspects(bare), *_fallen(bare)]
+    reasons += [*by_hand(bare, "note"), *unmeasured(bare, "note")]
     if not bare.validity.comparable:
         reasons.append(_nothing(bare))
         return reasons, "unknown"

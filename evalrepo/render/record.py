@@ -81,10 +81,10 @@ def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
     for note in rep.remarks:
         yield from wrapped(note, first="  ", then="    ")
     if rep.transcript is not None:
-        yield from _git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
+        yield from git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
 
 
-def _git_show(name: str) -> Iterator[str]:
+def git_show(name: str) -> Iterator[str]:
     """The command in lines to copy: a long word goes on in the first column, where a shell joins it."""
     word = quote(name)
     line = f"  → git show {word}"

@@ -35,7 +35,7 @@ class PlanLine:
 @dataclass(frozen=True, slots=True)
 class EndLine:
     """One cell after a run: passes of valid reps, ERRORs by kind, the passes that its bar needs; `left`: reps that a
-    limit on money or reps kept from being started."""
+    limit on money or reps kept from being started; `canary`: one rep that a person looks at, before there are more."""
 
     scenario: str
     agent: str
@@ -47,12 +47,15 @@ class EndLine:
     errors: tuple[str, ...]
     strip: str
     left: int = 0
+    canary: bool = False
 
     @property
     def state(self) -> str:
-        """`ok`, `below its bar`, or `N reps missing`."""
+        """`ok`, `below its bar`, `canary`, or `N reps missing`."""
         if self.valid < self.want:
             return f"{self.want - self.valid} of {counted(self.want, 'rep')} missing"
+        if self.canary:
+            return "canary"
         return "ok" if self.passes >= self.needed else "below its bar"
 
 
@@ -140,13 +143,15 @@ def spent_text(
 
 
 def next_step(lines: Sequence[EndLine], *, first: bool, versus: str = "") -> str:
-    """What to do next. `first`: no other subject of these cells is recorded, so there is nothing to compare with;
-    `versus`: the revision that was measured beside what is here."""
+    """What to do next, "" where only canaries were run. `first`: no other subject of these cells is recorded, so there
+    is nothing to compare with; `versus`: the revision that was measured beside what is here."""
     if any(line.valid + line.left < line.want for line in lines):
         return "next: evalrepo show ID explains an ERROR; the same command tries again"
     if any(line.left for line in lines):
         return "next: the same command goes on where it stopped; a limit is of one run"
-    below = any(line.passes < line.needed for line in lines)
+    if lines and all(line.canary for line in lines):
+        return ""
+    below = any(line.passes < line.needed and not line.canary for line in lines)
     explain = "evalrepo show ID explains a cell, " if below else ""
     if first and not versus:
         return f"next: {explain}after a change, run again and evalrepo diff compares"
@@ -155,18 +160,26 @@ def next_step(lines: Sequence[EndLine], *, first: bool, versus: str = "") -> str
     return f"next: {explain}evalrepo {diff}{decide}"
 
 
-def answer(lines: Sequence[EndLine], code: int) -> str:
-    """The last line, as `diff` and `gate` have it: what the exit code means here."""
+def answer(lines: Sequence[EndLine], code: int, *, waits: int = 0, alarm: bool = False) -> str:
+    """The last line, as `diff` and `gate` have it: what the exit code means here. `waits`: canaries that nobody looked
+    at; `alarm`: the suite is degenerate."""
     short = [line for line in lines if line.valid < line.want]
-    low = [line for line in lines if line.passes < line.needed and line not in short]
-    if short and all(line.left for line in short):
+    low = [line for line in lines if line.passes < line.needed and line not in short and not line.canary]
+    if alarm:
+        said = "the suite is degenerate"
+    elif short and all(line.left for line in short):
         said = f"{_cells(short)} without all reps, by the limit"
     elif short:
         kinds = sorted({e for line in short for e in line.errors})
         why = f" ({', '.join(kinds)})" if kinds else ""
         said = f"{_cells(short)} without all reps, by ERRORs{why}"
+    elif waits:
+        said = f"{'one canary waits' if waits == 1 else f'{waits} canaries wait'} for a person's look"
+    elif low:
+        said = f"{_cells(low)} below {'its' if len(low) == 1 else 'their'} bar"
     else:
-        said = f"{_cells(low)} below {'its' if len(low) == 1 else 'their'} bar" if low else "every cell is at its bar"
+        canary = lines and all(line.canary for line in lines)
+        said = "every canary was looked at" if canary else "every cell is at its bar"
     return f"run: {said} (exit {code})"
 
 

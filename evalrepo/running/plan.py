@@ -31,6 +31,8 @@ class Asked:
     tiers: tuple[str, ...] = ()
     reps: int | None = None
     fresh: int | None = None
+    canary: bool = False
+    """One counted rep a cell, which a person looks at."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class Ground:
     purpose: Purpose = Purpose.MEASURE
     other: tuple[Tree, Config] | None = None
     """The side that is measured at the same time."""
+    waits: Callable[[CellHeader], bool] = lambda _: False
+    """Whether a person must look at one rep of the cell before there are more."""
 
 
 def plan(ground: Ground, asked: Asked) -> Plan:
@@ -177,7 +181,11 @@ def _cell(
     if asked.fresh:
         header = header.model_copy(update={"purpose": Purpose.FRESH})
         return Cell(header, loaded.scenario, who[2], asked.fresh, 0, reasons, memory)
-    return Cell(header, loaded.scenario, who[2], want, ground.have(header), reasons, memory)
+    have = ground.have(header)
+    if header.purpose is Purpose.MEASURE and (asked.canary or ground.waits(header)):
+        header = header.model_copy(update={"purpose": Purpose.CANARY})
+        return Cell(header, loaded.scenario, who[2], 1, have, (*reasons, "a canary, to be looked at"), memory)
+    return Cell(header, loaded.scenario, who[2], want, have, reasons, memory)
 
 
 def cell_header(

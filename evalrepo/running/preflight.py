@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from shlex import join
 from typing import TYPE_CHECKING
 
 from evalrepo import store
 from evalrepo.discipline.freeze import compare, roots_of
 from evalrepo.errors import DataError, GitError, HarnessError, InvalidError, UsageError
+from evalrepo.records.record import Purpose
 from evalrepo.running.bench import Bench, Prepared
+from evalrepo.running.canary import waiting
 from evalrepo.running.conformance import Proof, prove
 from evalrepo.running.rep import furnish
 from evalrepo.sandbox.layout import Sandbox, fresh
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from evalrepo.errors import Finding
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
+    from evalrepo.running.plan import Plan
+    from evalrepo.running.session import Session
     from evalrepo.store import LoadedScenario
 
 
@@ -81,6 +86,18 @@ def consent(paid: Sequence[str], *, live: bool) -> None:
         )
 
 
+def looked_at(here: Session, plans: Sequence[Plan]) -> None:
+    """UsageError when reps are wanted of a cell whose canary nobody looked at, and `discipline.canary` requires it."""
+    waits = waiting(here.tree, here.loaded.config)
+    cells = [c for made in plans for c in made.cells if c.need and c.header.purpose is not Purpose.CANARY]
+    blind = list(dict.fromkeys(c.header.scenario for c in cells if waits(c.header)))
+    if blind:
+        raise UsageError(
+            f"nobody has looked at a canary of {', '.join(blind)}, and discipline.canary requires it",
+            hint=f"evalrepo run {join(blind)} --canary",
+        )
+
+
 def instrument_proven(
     bench: Bench,
     scenarios: Sequence[LoadedScenario],
@@ -88,7 +105,7 @@ def instrument_proven(
     cancel: threading.Event,
     said: Callable[[Proof], None] = lambda _: None,
 ) -> list[Proof]:
-    """Play what was not proven yet; InvalidError naming the scripts that did not give their verdict."""
+    """Play what was not proven yet; InvalidError naming what did not give its verdict, or what no script shows."""
     proofs = prove(bench, scenarios, jobs=jobs, cancel=cancel, memory=bench.cache / "selftest", said=said)
     wrong = [play for proof in proofs for play in proof.plays if not play.ok]
     if wrong and not cancel.is_set():
@@ -100,7 +117,22 @@ def instrument_proven(
             f"got {first.got}{why}{more}",
             hint=f"evalrepo selftest {first.scenario} shows what each check saw",
         )
+    if not cancel.is_set():
+        _no_gaps(proofs)
     return proofs
+
+
+def _no_gaps(proofs: Sequence[Proof]) -> None:
+    """InvalidError unless each gating check was seen to pass, and to fail alone."""
+    gaps = [(proof.scenario, gap) for proof in proofs for gap in proof.gaps]
+    if gaps:
+        scenario, gap = gaps[0]
+        more = f" (and {len(gaps) - 1} more)" if len(gaps) > 1 else ""
+        names = join(dict.fromkeys(name for name, _ in gaps))
+        raise InvalidError(
+            f"the instrument is not proven: {scenario}: {gap}{more}",
+            hint=f"evalrepo selftest {names} lists what is missing; add scripts under `conformance:`",
+        )
 
 
 def setup_is_deterministic(bench: Bench, cells: Sequence[Prepared], cancel: threading.Event) -> None:

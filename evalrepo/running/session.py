@@ -17,6 +17,7 @@ from evalrepo.registry import module
 from evalrepo.repository.digests import subject_part
 from evalrepo.running import logins
 from evalrepo.running.bench import Bench
+from evalrepo.running.canary import waiting
 from evalrepo.running.leases import leased
 from evalrepo.running.plan import Ground, Plan
 from evalrepo.running.stage import Stage
@@ -154,6 +155,7 @@ def ground(session: Session, have: Callable[[CellHeader], int], against: Session
         have=have,
         purpose=session.purpose,
         other=(against.tree, against.loaded.config) if against is not None else None,
+        waits=waiting(session.tree, config),
     )
 
 

@@ -31,7 +31,16 @@ conformance:
   - {name: mute, expect: {FAIL: A}, script: [{say: nothing}]}
   - {name: nothing, expect: {ERROR: empty}, script: []}
 """
-IN_A_COPY = "  - {id: copy, axis: A, command: {run: 'ls -laR . > /dev/null; true', timeout_s: 20}}\n"
+IN_A_COPY = "  - {id: copy, axis: A, command: {run: 'ls -laR . > /dev/null; ! test -e fails', timeout_s: 20}}\n"
+ALONE = {
+    "copy": '[{write: {path: fails, content: "x"}}, {say: done}]',
+    "clean": "[{say: done by a script}]",
+    "same": '[{write: {path: new, content: "x"}}, {say: done}]',
+    "bomb": "[{say: all done b}]",
+    "bomb2": "[{say: done a}]",
+    "own": "[{say: done and refuse}]",
+}
+"""Check → steps by which it alone fails."""
 OWN = "~/.local/share/agent/sessions"
 EVIL = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;ZXZpbA==\x07\u202egnp.exe\u2066 <script>alert(1)</script> [x](javascript:alert(1)) | ` ``` done\n# heading\n```\n"
 
@@ -39,9 +48,14 @@ EVIL = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;ZXZpbA==\x07\u202egnp.exe\u2066 <script
 def scenario(steps: list[object], *, checks: str = CHECKS, more: str = "") -> str:
     """A scenario whose scripted agent takes these steps (a text is a command) and says `done`."""
     played = "".join(f"      - {json.dumps({'run': s} if isinstance(s, str) else s)}\n" for s in steps)
+    alone = "".join(
+        f"  - {{name: fails-{check}, expect: {{FAIL: A}}, script: {failing}}}\n"
+        for check, failing in ALONE.items()
+        if f"id: {check}," in checks
+    )
     return (
         "title: A hostile agent\nsubject: style\nfixture: app\n"
-        f'turns: [{{prompt: "Tidy the project"}}]\nlimits: {{wall_s: 40, idle_s: 30}}\n{more}{checks}{ENDS}'
+        f'turns: [{{prompt: "Tidy the project"}}]\nlimits: {{wall_s: 40, idle_s: 30}}\n{more}{checks}{ENDS}{alone}'
         f"behaviours:\n  - name: follows\n    script:\n{played}      - say: done\n"
     )
 
@@ -90,7 +104,7 @@ def worlds(repo: Repo) -> Mapping[str, str]:
                             python("import json, os; print(json.dumps(json.dumps({'k': os.environ['TOKEN_FOR_TEST']})))"),
                             python("import urllib.parse, os; print(urllib.parse.quote(os.environ['TOKEN_FOR_TEST']))"),
                             "printf %s \"user:$TOKEN_FOR_TEST\" | base64 -w0", "printf %s \"$TOKEN_FOR_TEST\" > kept.txt", "printf %s \"$TOKEN_FOR_TEST\" | base64 > kept64.txt"]),
-        "regex": scenario([{"say": "a" * 5000 + "!"}], checks=CHECKS + "  - {id: bomb, axis: A, text: {where: visible, matches: '^(a|aa)+$|^done$'}}\n"
+        "regex": scenario([{"say": "a" * 5000 + "!"}], checks=CHECKS + "  - {id: bomb, axis: A, text: {where: visible, matches: '^(a|aa)+$|^done|^nothing'}}\n"
                                                                        "  - {id: bomb2, axis: A, text: {where: visible, must_not: '(x+x+)+y|(a+)+$'}}\n"),
         "check-loops": scenario([MISBEHAVE], checks=CHECKS + "  - {id: own, axis: A, python: {call: 'checks/own.py:loops', timeout_s: 1}}\n"),
         "check-exits": scenario([MISBEHAVE], checks=CHECKS + "  - {id: own, axis: A, python: {call: 'checks/own.py:exits', timeout_s: 5}}\n"),
@@ -105,9 +119,11 @@ def worlds(repo: Repo) -> Mapping[str, str]:
 OWN_CHECKS = """\
 import os, signal
 OWN = {"outcome": "pass", "evidence": "asked"}
+NOT = {"outcome": "fail", "evidence": "refused"}
 def when_told(function):
     def check(transcript, outcome):
-        return function() if "misbehave" in str(transcript["events"]) else OWN
+        said = str(transcript["events"])
+        return function() if "misbehave" in said else NOT if "refuse" in said else OWN
     return check
 @when_told
 def loops():
