@@ -151,9 +151,12 @@ CODES |= {
     "setup.",
     "FIX106": "Two files of a fixture differ only in the case of letters; some file systems cannot hold both.",
     "FIX107": "A fixture is a directory, fixtures/NAME/; a single file cannot be a work tree.",
-    "LCK101": "The reserve, or `frozen.also`, names something that the lock does not hold, so it can change unseen.",
+    "LCK101": "The reserve, or `frozen.also`, names something that the lock does not hold, so it can change unseen: "
+    "a rubric, a fixture, a hidden file, a module that a check imports, a script of its setup. Freeze it.",
     "LED101": "Events are named by ULIDs, which order them. A file of another name was not written by evalrepo.",
     "LED102": "A file in the ledger's folder that is no event.",
+    "LED103": "An event whose reason says nothing (`.`, `fix`, one word). Who reviews it cannot judge it. Events "
+    "never change: say more in a new one.",
     "RES101": "A pattern in .gitignore hides the results folder, so results would not be seen by `git status` or "
     "added.",
     "FRZ001": "A frozen file has other content than was frozen. Held-out files that change while wording is tuned no "

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalrepo.discipline.closure import closure, unlocked
-from evalrepo.discipline.places import LEDGER, LOCK, covered
+from evalrepo.discipline.places import LEDGER, LOCK
 from evalrepo.errors import DataError, Finding, Place
 from evalrepo.linting.ground import Ground
+from evalrepo.records.reason import hollow
+from evalrepo.store.closing import unfrozen
 from evalrepo.store.loading import lock, read_events
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def events(ground: Ground) -> Iterator[Finding]:
-    """Every file of the ledger is an event, named by a ULID."""
-    yield from read_events(ground.tree)[1]
+    """Every file of the ledger is an event, named by a ULID, with a reason that says something."""
+    found, unread = read_events(ground.tree)
+    yield from unread
+    for path, event in found.items():
+        if wrong := hollow(event.why, event.event):
+            hint = "say more in a new event: evalrepo ledger shows this one"
+            yield Finding(Place(path), "LED103", f"gives no reason: {wrong}", hint, True)
     for path in ground.tree.under(LEDGER):
         name = path.removeprefix(LEDGER + "/")
         if not name.endswith(".yaml"):
@@ -35,21 +41,9 @@ def locked(ground: Ground) -> Iterator[Finding]:
     except DataError as error:
         yield from error.findings
         return
-    reserve = {id_: one.scenario for id_, one in ground.loaded.of_set("reserve").items()}
-    also = ground.config.frozen.also
-    if not reserve and not also:
-        return
-    wanted = closure(reserve, also, ground.tree.match)
-    there = tuple(root for root in wanted if ground.tree.under(root))
-    for root in unlocked(found.roots if found else (), there):
-        hint = "evalrepo freeze, then git commit"
-        by = "`frozen.also`" if _asked(root, also) else "the reserve"
-        message = f"{root} belongs to what {by} freezes, and is not frozen"
-        yield Finding(Place(LOCK), "LCK101", message, hint, warning=found is None)
-
-
-def _asked(root: str, also: tuple[str, ...]) -> bool:
-    return any(covered((glob.removesuffix("/**"),), root) for glob in also)
+    for root, why in unfrozen(ground.tree, ground.loaded, found).items():
+        message = f"{root} is to be frozen ({why}), and is not"
+        yield Finding(Place(LOCK), "LCK101", message, "evalrepo freeze, then git commit", warning=found is None)
 
 
 RULES = (events, locked)

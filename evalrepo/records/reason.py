@@ -14,12 +14,14 @@ _FILLER = re.compile(
 )
 
 
-def hollow(why: str) -> str:
-    """What is wrong with a reason, "" for one that says something.
+def hollow(why: str, kind: str = "") -> str:
+    """What is wrong with the reason of an event of this kind, "" for one that says something.
 
     It says something when two different words, at least six letters together, are left after filler such as "fix" or
     "the"; of a script that does not space its words four letters are enough.
     """
+    if (kind, why) == ("freeze", FROZEN):
+        return ""
     words = {word.casefold() for word in _WORD.findall(why)}
     if not words:
         return "it is empty"

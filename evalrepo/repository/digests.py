@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from evalrepo.records import globs
+from evalrepo.records import globs, imports
 from evalrepo.records.base import REHEARSAL, Model
 from evalrepo.records.checks import Condition
 from evalrepo.records.config import Agent, Config, Subject
@@ -115,6 +115,11 @@ def digests(
     )
 
 
+def instrument_digest(tree: Tree, config: Config, scenario: Scenario) -> str:
+    """The instrument digest of a scenario; `scenario` as for `digests`."""
+    return digest(_instrument(tree, config, scenario))
+
+
 def subject_digest(tree: Tree, config: Config, scenario: Scenario) -> str:
     """The subject digest of a scenario."""
     return _subjects(tree, config, scenario)[0]
@@ -170,7 +175,7 @@ def _instrument(tree: Tree, config: Config, scenario: Scenario) -> dict[str, str
         "rubrics": _files_part(tree, rubrics),
         "judge": digest(config.judge) if rubrics else NONE,
         "hidden": _files_part(tree, _hidden(conditions)),
-        "modules": _files_part(tree, _modules(conditions)),
+        "modules": _files_part(tree, _modules(tree, conditions)),
         "scorer": str(SCORER),
     }
 
@@ -198,8 +203,18 @@ def _hidden(conditions: Iterable[Condition]) -> list[str]:
     return [source for c in _every(conditions) if c.command for source in c.command.files.values()]
 
 
-def _modules(conditions: Iterable[Condition]) -> list[str]:
-    return [c.python.path for c in _every(conditions) if c.python]
+def _modules(tree: Tree, conditions: Iterable[Condition]) -> list[str]:
+    """The check modules, and what they import of the repository."""
+    named = [c.python.path for c in _every(conditions) if c.python]
+    return [*named, *(path for module in named for path in _imported(tree, module))]
+
+
+def _imported(tree: Tree, module: str) -> tuple[str, ...]:
+    key = ("imports", module)
+    if key not in tree.memo:
+        tree.memo[key] = imports.files(module, tree.source)
+    found: tuple[str, ...] = tree.memo[key]
+    return found
 
 
 def _rubrics(scenario: Scenario) -> list[str]:
@@ -243,12 +258,12 @@ def comparable(cli: str, how: str) -> str:
     return numbers.group() if how == "minor" and numbers else cli
 
 
-def affected(tree: Tree, config: Config, scenario: Scenario) -> frozenset[str]:  # noqa: ARG001 - one day symlinks count
+def affected(tree: Tree, config: Config, scenario: Scenario) -> frozenset[str]:
     """Patterns and roots (as `Tree.match` takes them) of all files that this scenario's digests read. The scenario's
     own file and `evalrepo.yaml` are not among them."""
     found = {path for name in scenario.subject if name in config.subjects for path in config.subjects[name].paths}
     conditions = (*scenario.preconditions, *scenario.validity, *scenario.checks)
-    found |= {*_hidden(conditions), *_modules(conditions), *_rubrics(scenario)}
+    found |= {*_hidden(conditions), *_modules(tree, conditions), *_rubrics(scenario)}
     if scenario.fixture:
         found.add(f"fixtures/{scenario.fixture}")
     return frozenset(found)

@@ -140,6 +140,11 @@ class Tree(ABC):
         """A file's content as git stores it; for a symbolic link, where it points. GitError when it is not there."""
         return next(self.read_many([path]))[1]
 
+    def source(self, path: str) -> bytes | None:
+        """A regular file's content, None when there is none."""
+        entry = self.get(path)
+        return self.read(path) if entry is not None and entry.mode.startswith("100") else None
+
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Path and content, in the order given (best git's own). GitError for a path that is no file of this tree."""
         asked = list(paths)

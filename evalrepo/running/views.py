@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from evalrepo.checks.view import Ran, View
 from evalrepo.errors import HarnessError
 from evalrepo.processes import Deadlines, Reason
 from evalrepo.records.config import Install
+from evalrepo.records.imports import imported, own_name
 from evalrepo.sandbox import trees
 from evalrepo.sandbox.install import install
 from evalrepo.sandbox.isolation import RLIMITS, readable_python, wrap
@@ -37,8 +39,19 @@ AS_THEY_ARE = Install.model_validate({"copy": {".": "."}})
 _CALLER = """
 import importlib.util, json, sys
 given = json.loads(sys.stdin.buffer.read())
-spec = importlib.util.spec_from_loader("check", loader=None)
-module = importlib.util.module_from_spec(spec)
+class Repository:
+    def find_spec(self, name, path=None, target=None):
+        known = given["modules"].get(name)
+        if known is not None:
+            return importlib.util.spec_from_loader(name, self, origin=known["path"], is_package=known["package"])
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        known = given["modules"][module.__name__]
+        exec(compile(known["source"], known["path"], "exec"), module.__dict__)
+sys.meta_path.insert(0, Repository())
+spec = importlib.util.spec_from_loader(given["name"], loader=None)
+module = sys.modules[given["name"]] = importlib.util.module_from_spec(spec)
 exec(compile(given["source"], given["path"], "exec"), module.__dict__)
 answer = getattr(module, given["function"])(given["transcript"], given["outcome"], **given["args"])
 print("\\n" + json.dumps(answer))
@@ -109,7 +122,11 @@ def _shell(bench: Bench, box: Sandbox, command: str, timeout_s: float) -> Ran:
 
 
 class PythonCheck:
-    """Calls a function of a check module, read from the measured tree, in a process of its own."""
+    """Calls a function of a check module, read from the measured tree, in a process of its own.
+
+    The module can import the standard library, what is installed, and the modules of the repository that reading finds
+    (see `records.imports`): those that its digest covers, and no other.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -120,6 +137,8 @@ class PythonCheck:
         given = {
             "source": self._bench.read(path).decode(),
             "path": path,
+            "name": "check" if own_name(path).partition(".")[0] in sys.stdlib_module_names else own_name(path),
+            "modules": self._modules(path),
             "function": function,
             "transcript": plain(view.transcript),
             "outcome": outcome(view),
@@ -130,6 +149,17 @@ class PythonCheck:
             return self._answer(box, json.dumps(given).encode(), check)
         finally:
             remove(box)
+
+    def _modules(self, path: str) -> dict[str, Any]:
+        source = self._bench.tree.source
+        return {
+            name: {
+                "path": module.path,
+                "package": module.package,
+                "source": (source(module.path) or b"").decode() if module.path else "",
+            }
+            for name, module in imported(path, source).items()
+        }
 
     def _answer(self, box: Sandbox, given: bytes, check: Python) -> Any:
         executable, prefixes = readable_python()

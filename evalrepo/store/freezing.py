@@ -8,19 +8,24 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from evalrepo.discipline import freeze as frozen
-from evalrepo.discipline.closure import closure
 from evalrepo.discipline.freeze import Files
+from evalrepo.discipline.generations import generation, instruments, lines_digest, may_rejudge
 from evalrepo.discipline.history import State
-from evalrepo.discipline.places import LEDGER, LOCK, covered
+from evalrepo.discipline.places import LEDGER, LOCK, covered, outermost
 from evalrepo.errors import DataError, Finding, GitError, UsageError
 from evalrepo.formats import lockfile
-from evalrepo.records.event import Event
+from evalrepo.records.event import Event, ThawKind
 from evalrepo.records.lock import Lock
 from evalrepo.repository.repo import Repository
+from evalrepo.repository.tree import Tree
+from evalrepo.store import closing
 from evalrepo.store.frozen import without_thawed
 from evalrepo.store.ledger import append, person, signed
-from evalrepo.store.loading import Loaded, load, usable
+from evalrepo.store.loading import Loaded, load, read_events, usable
 from evalrepo.store.stored import Reader
+
+LATEST = "~"
+"""Sorts after every event's path: the event that is about to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,13 @@ class Written:
     paths: tuple[str, ...] = ()
     why: Mapping[str, str] = field(default_factory=dict)
     """Root of a whole freeze → why it is one."""
+    generation: int = 0
+    """Of a freeze: the number of what is frozen now, in the order of freezes."""
+    rejudged: Mapping[str, str] = field(default_factory=dict)
+    """Reserve scenario whose instrument is another than the last freeze said → `yes` when old transcripts may be judged
+    by it, else `stale` or `unknown`."""
+    unfrozen: Mapping[str, str] = field(default_factory=dict)
+    """What the reserve names and the lock does not hold → why it should."""
 
 
 def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
@@ -46,7 +58,9 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     person(repo)
     reader = Reader(repo, None, "the index")
     state = reader.state()
-    reasons = {} if paths else _whole(usable(load(repo.tree("INDEX"), repo)), repo)
+    tree = repo.tree("INDEX")
+    whole = None if paths else usable(load(tree, repo))
+    reasons = _whole(tree, whole) if whole else {}
     wanted = _known(reader, paths) if paths else tuple(reasons)
     files = reader.files(sorted({*frozen.roots_of(state.lock), *wanted}))
     _refuse_merge(repo, reader)
@@ -55,13 +69,41 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     _refuse_changed(state, files, plan.paths)
     _refuse([*frozen.refusals(plan.wanted)])
     lock = frozen.built(plan, _hashes(repo, plan.wanted), repo.object_format)
+    loaded = whole or load(tree, repo)
+    unfrozen = closing.unfrozen(tree, loaded, lock)
     if lock == state.lock and not _reopened(state, plan.paths):
-        return Written("", len(lock.lines), why=reasons)
-    event = signed(repo, "freeze", why, paths=plan.paths)
-    return replace(_written(repo, state, lock, event), why=reasons)
+        return Written("", len(lock.lines), why=reasons, unfrozen=unfrozen)
+    said = read_events(tree)[0]
+    event = signed(
+        repo,
+        "freeze",
+        why,
+        paths=plan.paths,
+        generation=generation(said) + 1,
+        instruments=closing.new_instruments(tree, loaded, lock, said, plan.paths),
+        **_digests(state.lock, lock, plan.paths),
+    )
+    written = _written(repo, state, lock, event)
+    rejudged = _rejudged(tree, loaded, said, event)
+    return replace(written, why=reasons, generation=event.generation or 0, rejudged=rejudged, unfrozen=unfrozen)
 
 
-def thaw(repo: Repository, paths: Sequence[str], why: str) -> Written:
+def _digests(old: Lock | None, new: Lock, paths: Sequence[str]) -> dict[str, str | None]:
+    return {"old": lines_digest(old, paths), "new": lines_digest(new, paths)}
+
+
+def _rejudged(tree: Tree, loaded: Loaded, said: Mapping[str, Event], event: Event) -> dict[str, str]:
+    """Reserve scenario that the freeze gave another instrument → whether its old transcripts may be judged by it."""
+    known = instruments(said)
+    found: dict[str, str] = {}
+    for id_, new in instruments({"": event}).items():
+        if id_ in known:
+            paths = closing.rests_on(tree, loaded, loaded.scenarios[id_])
+            found[id_] = may_rejudge({**said, LATEST: event}, id_, paths, known[id_], new).answer
+    return found
+
+
+def thaw(repo: Repository, paths: Sequence[str], why: str, kind: ThawKind | None = None) -> Written:
     """Take the lines of `paths` out of the lock. Raises UsageError for a path that is not frozen."""
     reader = Reader(repo, None, "the index")
     state = reader.state()
@@ -71,17 +113,25 @@ def thaw(repo: Repository, paths: Sequence[str], why: str) -> Written:
     for path in chosen:
         if not any(covered((path,), line.path) for line in state.lock.lines):
             raise UsageError(f"{path} is not frozen", hint="evalrepo verify shows what is; name a file or a directory")
+    chosen = _within(state.lock.roots, chosen)
     _refuse_unstaged(repo, (LOCK, LEDGER))
-    event = signed(repo, "thaw", why, paths=chosen)
-    return _written(repo, state, frozen.without(state.lock, chosen), event)
+    left = frozen.without(state.lock, chosen)
+    event = signed(repo, "thaw", why, paths=chosen, kind=kind, **_digests(state.lock, left, chosen))
+    return _written(repo, state, left, event)
 
 
-def _whole(loaded: Loaded, repo: Repository) -> dict[str, str]:
+def _within(roots: Sequence[str], chosen: Iterable[str]) -> tuple[str, ...]:
+    """The paths; of a directory above frozen roots these roots, since only what is frozen is closed again."""
+    known = frozenset(roots)
+    found = set()
+    for path in chosen:
+        found |= {path} if covered(known, path) else {root for root in roots if covered((path,), root)}
+    return outermost(found)
+
+
+def _whole(tree: Tree, loaded: Loaded) -> dict[str, str]:
     """The closure's roots that hold a file → why."""
-    tree = repo.tree("INDEX")
-    reserve = {id_: one.scenario for id_, one in loaded.of_set("reserve").items()}
-    wanted = closure(reserve, loaded.config.frozen.also, tree.match)
-    present = {root: why for root, why in wanted.items() if tree.under(root)}
+    present = closing.wanted(tree, loaded)
     if not present:
         raise UsageError(
             "there is nothing to freeze: scenarios-reserve/ holds no staged file, and `frozen.also` names none",

@@ -49,6 +49,11 @@ class Index:
         """Id → "run-set" or "reserve", for `select_ids`."""
         return {**dict.fromkeys(self.run_set, "run-set"), **dict.fromkeys(self.reserve, "reserve")}
 
+    @cached_property
+    def judged_by_modules(self) -> tuple[int, ...]:
+        """Scenarios with check modules, which any other module may concern: what they import the digests say."""
+        return tuple(sorted({n for reasons in self.under.values() for n in reasons.get("check module", ())}))
+
     def path(self, id_: str) -> str:
         """The scenario's file, for `load(…, only=…)`."""
         return f"{_SETS[0] if self.sets[id_] == 'run-set' else RESERVE}/{id_.partition('/')[0]}.yaml"
@@ -160,6 +165,8 @@ def _concerned(index: Index, subject_of: _Subjects, numbers: Mapping[str, int], 
         own = index.files.get(path, [])
         single = numbers.get(name.removesuffix(".yaml"))
         yield from ((number, "scenario") for number in (own or ([single] if single is not None else [])))
+    if path.endswith(".py"):
+        yield from ((number, "check module's import") for number in index.judged_by_modules)
     for parent in (*_parents(path), path):
         for reason, those in index.under.get(parent, {}).items():
             yield from ((number, reason) for number in those)

@@ -13,7 +13,7 @@ from evalrepo.errors import DataError, Finding, GitError, Place, UsageError
 from evalrepo.formats.ids import ALPHABET, ulid
 from evalrepo.formats.yaml import dump_event
 from evalrepo.records.event import Event, EventKind
-from evalrepo.records.reason import FROZEN, hollow
+from evalrepo.records.reason import hollow
 from evalrepo.repository.durable import make_directory, sync_directory, write_new
 from evalrepo.store.stored import Reader
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
 
 
-def signed(repo: Repository, kind: EventKind, why: str, **said: Any) -> Event:
+def signed(repo: Repository, event: EventKind, why: str, /, **said: Any) -> Event:
     """An event of now by the person whom git knows; `said` are the other fields of `Event`.
 
     Raises UsageError for a reason that says nothing, GitError where git knows no person.
     """
-    wrong = "" if (kind, why) == ("freeze", FROZEN) else hollow(why)
+    wrong = hollow(why, event)
     if wrong:
         raise UsageError(f"an event needs a reason that says something: {wrong}", hint='--why "what is wrong, and why"')
-    return Event(event=kind, at=repo.world.timestamp(), by=person(repo), why=why.strip(), **said)
+    return Event(event=event, at=repo.world.timestamp(), by=person(repo), why=why.strip(), **said)
 
 
 def entry(repo: Repository, event: Event) -> tuple[str, bytes]:

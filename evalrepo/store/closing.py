@@ -1,0 +1,60 @@
+"""What a tree's reserve freezes by closure, and what of it the lock does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from evalrepo.discipline.closure import closure, of_scenario, unlocked
+from evalrepo.discipline.generations import instruments
+from evalrepo.discipline.history import thawed
+from evalrepo.discipline.places import covered
+from evalrepo.repository.digests import instrument_digest
+
+if TYPE_CHECKING:
+    from evalrepo.records.event import Event
+    from evalrepo.records.lock import Lock
+    from evalrepo.repository.tree import Tree
+    from evalrepo.store.loading import Loaded, LoadedScenario
+
+
+def wanted(tree: Tree, loaded: Loaded) -> dict[str, str]:
+    """Roots of the closure of the reserve and of `frozen.also` that hold a file → why."""
+    reserve = {id_: one.scenario for id_, one in loaded.of_set("reserve").items()}
+    return {root: why for root, why in closure(reserve, loaded.config, tree).items() if tree.under(root)}
+
+
+def unfrozen(tree: Tree, loaded: Loaded, lock: Lock | None) -> dict[str, str]:
+    """Those of `wanted` that no root of the lock covers."""
+    roots = wanted(tree, loaded)
+    return {root: roots[root] for root in unlocked(lock.roots if lock else (), tuple(roots))}
+
+
+def rests_on(tree: Tree, loaded: Loaded, one: LoadedScenario) -> dict[str, str]:
+    """Path → why, of all whose change is another generation of a scenario: its own file, and what that names."""
+    return {one.path: f"the file of {one.id}", **of_scenario(one.id, one.scenario, loaded.config, tree)}
+
+
+def new_instruments(
+    tree: Tree, loaded: Loaded, lock: Lock, events: Mapping[str, Event], closing: Iterable[str]
+) -> tuple[str, ...]:
+    """`ID DIGEST` of locked reserve scenarios whose instrument the newest freeze called otherwise, or not yet.
+
+    `closing`: what this freeze closes; a scenario of which something stays open has no instrument yet.
+    """
+    known, closed = instruments(events), frozenset(closing)
+    open_ = [path for path in thawed(events) if not covered(closed, path)]
+    lines = lock.by_path()
+    found = []
+    for id_, one in loaded.of_set("reserve").items():
+        if one.path not in lines or (open_ and _open(rests_on(tree, loaded, one), open_)):
+            continue
+        digest = instrument_digest(tree, loaded.config, one.scenario)
+        if known.get(id_) != digest:
+            found.append(f"{id_} {digest}")
+    return tuple(found)
+
+
+def _open(paths: Iterable[str], open_: Iterable[str]) -> bool:
+    roots = frozenset(paths)
+    return any(covered(roots, path) or any(covered((path,), root) for root in roots) for path in open_)
