@@ -15,6 +15,7 @@ from measure import Figure, Options, lines
 PATHS = {
     "startup": "evalrepo --version and --help",
     "freeze": "the freeze check of a hook, and --deep",
+    "leaks": "the leak check of a hook, warm and cold",
     "since": "what run --since selects",
     "compare": "diff A B, warm and cold",
     "rep": "a rep that does nothing, and what isolation adds",

@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evalrepo.discipline.passages import Held
 from evalrepo.discipline.shingles import LONG, SHORT, Sieve, longest, shingles, width, words
+
+if TYPE_CHECKING:
+    from evalrepo.discipline.passages import Held
 
 SHARE = 0.70
 FEWEST = 5

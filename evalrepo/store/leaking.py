@@ -72,7 +72,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to look at beside the tree: history since `since` (a commit id), stored transcripts; or a `message` alone."""
+    """What to look at beside the tree: history since a commit id, stored transcripts; or a `message` alone."""
 
     since: str | None = None
     transcripts: bool = False
