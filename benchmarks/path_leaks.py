@@ -1,4 +1,4 @@
-"""The leak check of a commit hook on 10,000 files: read before, with twenty new ones among them, and for the first time."""
+"""The leak check of a commit hook on 10,000 files: read before, with twenty new ones, and for the first time."""
 
 from __future__ import annotations
 

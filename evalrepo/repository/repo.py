@@ -160,6 +160,14 @@ class Repository:
         """Name and e-mail address that a person configured, None when nobody did (git would make one up)."""
         return refs.identity(self.git, self.world.environ)
 
+    def alternates(self) -> list[Path]:
+        """Other object stores that this one borrows from, directly."""
+        try:
+            lines = (self.objects_dir / "info" / "alternates").read_text("utf-8", "surrogateescape").splitlines()
+        except OSError:
+            return []
+        return [(self.objects_dir / line).resolve() for line in lines if line and not line.startswith("#")]
+
     def busy(self) -> str | None:
         """What git is in the middle of: "merge", "rebase", "cherry-pick", …"""
         return next((what for name, what in _IN_PROGRESS.items() if (self.git_dir / name).exists()), None)

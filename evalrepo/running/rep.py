@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -29,10 +30,12 @@ from evalrepo.sandbox.setup import run_setup
 from evalrepo.sandbox.snapshot import manifest, read_file
 from evalrepo.scoring.facts import Facts, Trouble, Wanted, preconditions
 from evalrepo.scoring.leaks import leaks, own_reads
+from evalrepo.scoring.reaching import Scene
 from evalrepo.scoring.verdict import Scored, score
 
 if TYPE_CHECKING:
     from evalrepo.records.config import Prove
+    from evalrepo.records.record import Evidence
     from evalrepo.running.bench import Bench, Prepared
     from evalrepo.sandbox.layout import Sandbox
 
@@ -119,7 +122,7 @@ def _in_box(
         ends=_prompts(cell, played, view),
         denied=view.transcript.denied if view else (),
         wanted=tuple(w for s in cell.subjects if s.install.prove for w in _wanted(s.install.prove)),
-        leaks=leaks(view.transcript, bench.forbidden, bench.tripwires, played.readable) if view else (),
+        leaks=_leaks(bench, box, view.transcript, played) if view else (),
         over_limit=played.over_limit,
         preconditions=asked,
     )
@@ -130,6 +133,20 @@ def _in_box(
     kept = {} if log.trouble else dict(log.files)
     done = _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)))
     return replace(done, rep=_unpriced(done.rep)) if cell.rehearsed else done
+
+
+def _leaks(bench: Bench, box: Sandbox, transcript: Transcript, played: Played) -> tuple[Evidence, ...]:
+    """What the agent saw that it must not see; its own sandbox and install are its own."""
+    places = (box.work, box.home, box.tmp, box.bin, box.var)
+    own = (*map(box.inside, places), *(() if box.isolated else (str(box.root),)))
+    host = not box.isolated
+    scene = Scene(box.inside(box.work), box.inside(box.home), host=host, real=_real if host else None)
+    return leaks(transcript, bench.forbidden, bench.tripwires, (*played.readable, *own), scene)
+
+
+def _real(path: str) -> str:
+    """Where a path of an agent that nothing kept from the machine leads, now that it has ended."""
+    return os.path.realpath(os.path.expanduser(path))  # noqa: PTH111 - `~name` too
 
 
 def furnish(bench: Bench, cell: Prepared, box: Sandbox, cancel: threading.Event | None = None) -> None:

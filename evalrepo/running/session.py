@@ -15,6 +15,7 @@ from evalrepo.records.globs import is_glob
 from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
 from evalrepo.repository.digests import subject_part
+from evalrepo.repository.worktrees import listed
 from evalrepo.running import logins
 from evalrepo.running.bench import Bench
 from evalrepo.running.canary import waiting
@@ -67,10 +68,11 @@ def begin(repo: Repository, tree: Tree, loaded: Loaded) -> Session:
 
 
 def hidden(repo: Repository) -> list[Path]:
-    """What no agent may see: the repository, its git directories, the real HOME."""
+    """What no agent may see: the repository, its work trees, git directories and objects, the real HOME."""
     home = repo.world.environ.get("HOME", "")
     places = [repo.top, repo.git_dir, repo.common_dir, *([Path(home)] if home not in ("", "/") else [])]
-    return list(dict.fromkeys(places))
+    others = [*(top for top, _ in listed(repo)), repo.objects_dir, *repo.alternates()]
+    return list(dict.fromkeys((*places, *(place for place in others if place.is_dir()))))
 
 
 @contextlib.contextmanager
@@ -102,8 +104,8 @@ def _judge(session: Session, base: Path) -> Callable[[str, str, int, View], Judg
 
 
 def _forbidden(session: Session, base: Path) -> tuple[str, ...]:
-    """Without isolation the sandbox itself may lie below a forbidden root; that root cannot be told apart then."""
-    return tuple(str(p) for p in hidden(session.repo) if not base.is_relative_to(p))
+    """What is hidden, and all sandboxes: which of them is an agent's own is known when it has one."""
+    return (*map(str, hidden(session.repo)), f"{base}/")
 
 
 def secrets(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
