@@ -68,8 +68,8 @@ def command(
     comparable. Cells that are missing, stale or not comparable are listed and change no exit code; `gate` is strict
     about them.
     """
+    from evalrepo.commands.background import today
     from evalrepo.commands.by_hand import by_hand
-    from evalrepo.commands.ledger import today
     from evalrepo.commands.question import compared, remembered
     from evalrepo.comparing.diff import diff
     from evalrepo.repository.repo import Repository
@@ -146,7 +146,7 @@ def touching(repo: Repository, candidate: Place) -> Iterator[str]:
 
 
 def _question(base: Place, candidate: Place, rows: Rows, options: Options) -> Question:
-    from evalrepo.commands.ledger import background
+    from evalrepo.commands.background import background
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import parts_of
     from evalrepo.records.verdict import Policy

@@ -92,12 +92,12 @@ class Decision:
 
 
 def _decide(repo: Repository, baseline: str | None) -> Decision:
+    from evalrepo.commands.background import since, today
     from evalrepo.commands.baseline import baseline_of
     from evalrepo.commands.by_hand import by_hand
     from evalrepo.commands.canary_gate import unseen
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
-    from evalrepo.commands.ledger import since, today
     from evalrepo.commands.question import compared, remembered
     from evalrepo.commands.rescoring import Ground
     from evalrepo.commands.sides import place
@@ -155,7 +155,7 @@ def _confirm(repo: Repository, decision: Decision, options: Options) -> int:
 
 
 def _question(base: Place | None, candidate: Place) -> Question:
-    from evalrepo.commands.ledger import background
+    from evalrepo.commands.background import background
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import parts_of, planned
     from evalrepo.records.verdict import Side

@@ -1,57 +1,92 @@
-"""What the ledger and the history add to a verdict: looks at the reserve, waivers, versions measured."""
+"""`evalrepo ledger`: what was decided, when, by whom and why."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, get_args
 
-from evalrepo.records.inference import Background
+import click
+
+from evalrepo.errors import Exit
+from evalrepo.records.event import EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping
 
-    from evalrepo.commands.question import Question
-    from evalrepo.commands.sides import Place
-    from evalrepo.comparing.cells import Planned
     from evalrepo.records.event import Event
+    from evalrepo.world import World
+
+
+@click.command("ledger")
+@click.argument("kinds", nargs=-1, type=click.Choice(get_args(EventKind)), metavar="KIND…")
+@click.option("--rev", metavar="REV", help="A commit, instead of the work tree.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(world: World, *, kinds: tuple[EventKind, ...], rev: str | None, format_: str) -> int:
+    """List the events of the ledger, oldest first: all, or those of some kinds.
+
+    KIND is freeze, thaw, acknowledge, waive, tune, look, budget, unseal or retire. What is open (thawed files, tuning
+    loops) stands at the end.
+
+    Exit 0: listed. Exit 2: the revision cannot be read. An event that cannot be read is told by `evalrepo lint`.
+    """
     from evalrepo.repository.repo import Repository
-    from evalrepo.results import Rows
-
-LEDGER = "evalrepo.ledger"
-
-
-def background(base: Place | None, candidate: Place) -> Background:
-    """Looks and waivers by the candidate's ledger. An event that cannot be read waives nothing; `verify` names it."""
-    from evalrepo.comparing.waivers import waivers
     from evalrepo.store.loading import read_events
 
-    events, _ = read_events(candidate.tree)
-    known = base.tree.under(LEDGER) if base is not None else {}
-    return Background(looks=_looks(candidate, list(events.values())), waivers=waivers(events, known))
+    repo = Repository.open(world)
+    events, unread = read_events(repo.tree(rev or "WORKTREE"))
+    chosen = {path: event for path, event in events.items() if not kinds or event.event in kinds}
+    if format_ == "json":
+        click.echo(_json(chosen, events))
+    else:
+        click.echo("\n".join([*_text(chosen), *_open(events)]) or "no event")
+        for finding in unread:
+            click.echo(str(finding), err=True)
+    return Exit.YES
 
 
-def _looks(candidate: Place, events: Sequence[Event]) -> tuple[int, int] | None:
-    """Spent, and allowed: by the config, and by events that raised the budget."""
-    spent = sum(e.event == "look" for e in events)
-    if not spent and not candidate.loaded.of_set("reserve"):
-        return None
-    return (spent, candidate.config.reserve.looks + sum(e.amount or 0 for e in events if e.event == "budget"))
+def _json(chosen: Mapping[str, Event], events: Mapping[str, Event]) -> str:
+    from evalrepo.discipline.history import thawed
+    from evalrepo.discipline.said import loops
+
+    rows = [{"path": path, **event.model_dump(mode="json", exclude_defaults=True)} for path, event in chosen.items()]
+    return json.dumps({"schema": 1, "events": rows, "thawed": thawed(events), "loops": list(loops(events))}, indent=2)
 
 
-def today(repo: Repository, held: Background) -> Background:
-    """With waivers as they count today."""
-    from evalrepo.comparing.waivers import on
+def _text(events: Mapping[str, Event]) -> Iterator[str]:
+    from evalrepo.render.safe import safe, wrapped
 
-    return held._replace(waivers=on(repo.world.timestamp()[:10], held.waivers)) if held.waivers else held
-
-
-def since(repo: Repository, rows: Rows, asked: Question) -> int | None:
-    """How many versions of the subjects were measured since the baseline's commit, the baseline's own left out."""
-    if not asked.before.commit:
-        return None
-    date = repo.commit(asked.before.commit).date
-    found = rows.measured_since([c.cell for c in asked.cells], date)
-    return len(found - _subjects(asked.cells))
+    for event in events.values():
+        when = f"{event.at[:10]} {event.at[11:16]}"
+        yield from wrapped(safe(f"{when}  {_what(event)}"), then="    ")
+        yield from wrapped(safe(f"“{event.why}” — {event.by.partition(' <')[0]}"), first="    ", then="    ")
 
 
-def _subjects(cells: Sequence[Planned]) -> set[str]:
-    return {c.before.subject for c in cells if c.before is not None}
+def _what(event: Event) -> str:
+    """One line: the kind, and what it speaks of."""
+    says = {
+        "freeze": lambda e: f"{_few(e.paths)}{f' · generation {e.generation}' if e.generation else ''}",
+        "thaw": lambda e: f"{_few(e.paths)}{f' · to {e.kind}' if e.kind else ''}",
+        "acknowledge": lambda e: _few([*e.codes, *(c[:12] for c in e.commits), *e.paths, *(h[:12] for h in e.hashes)]),
+        "waive": lambda e: f"{e.metric} until {e.until}",
+        "tune": lambda e: f"{e.state} {e.name} · {e.subject}",
+        "look": lambda e: f"{e.subject} at {(e.digest or '')[:8]} · run {e.run}",
+        "budget": lambda e: f"{e.subject} · {e.amount} more",
+        "unseal": lambda e: _few([*e.scenarios, *([f"run {e.run}"] if e.run else [])]),
+        "retire": lambda e: _few(e.scenarios),
+    }
+    return f"{event.event}  {says[event.event](event)}"
+
+
+def _few(words: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(words[:4]) + (f" and {len(words) - 4} more" if len(words) > 4 else "")
+
+
+def _open(events: Mapping[str, Event]) -> Iterator[str]:
+    from evalrepo.discipline.history import thawed
+    from evalrepo.discipline.said import loops
+
+    for path in thawed(events):
+        yield f"open: {path} is thawed; evalrepo freeze closes it"
+    for name, event in loops(events).items():
+        yield f"open: tuning loop {name} on {event.subject} since {event.at[:10]}; evalrepo tune stop {name}"

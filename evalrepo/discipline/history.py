@@ -20,6 +20,10 @@ class Said(Protocol):
     def event(self) -> str: ...
     @property
     def paths(self) -> tuple[str, ...]: ...
+    @property
+    def opens(self) -> tuple[str, ...]: ...
+    @property
+    def closes(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ def gained(now: State, base: State) -> Gained:
     """What the ledger of `now` says that the ledger of `base` did not."""
     new = [now.read(path) for path in now.ledger if path not in base.ledger]
     return Gained(
-        thawed=frozenset(p for e in new if e and e.event == "thaw" for p in e.paths),
-        frozen=frozenset(p for e in new if e and e.event == "freeze" for p in e.paths),
+        thawed=frozenset(p for e in new if e for p in e.opens),
+        frozen=frozenset(p for e in new if e for p in e.closes),
     )
 
 

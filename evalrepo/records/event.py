@@ -76,6 +76,16 @@ class Event(Model):
                 raise fail(self.event, f"must say `{'`, or `'.join(group)}`")
         return self
 
+    @property
+    def opens(self) -> tuple[str, ...]:
+        """Paths whose lines may leave the lock by this event: those of a thaw, and of a tuning loop that ends."""
+        return self.paths if self.event == "thaw" or (self.event, self.state) == ("tune", "stop") else ()
+
+    @property
+    def closes(self) -> tuple[str, ...]:
+        """Paths whose lines may enter the lock by this event: those of a freeze, and of a tuning loop that begins."""
+        return self.paths if self.event == "freeze" or (self.event, self.state) == ("tune", "start") else ()
+
     def instrument(self, scenario: str) -> str | None:
         """The instrument digest that a freeze gave a scenario, None when it says nothing of it."""
         said = dict(line.split(" ", 1) for line in self.instruments)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from evalrepo.discipline.closure import closure, of_scenario, unlocked
 from evalrepo.discipline.generations import instruments
 from evalrepo.discipline.history import thawed
-from evalrepo.discipline.places import covered
+from evalrepo.discipline.places import covered, outermost
+from evalrepo.discipline.said import loops
 from evalrepo.repository.digests import instrument_digest
+from evalrepo.store.loading import read_events
 
 if TYPE_CHECKING:
     from evalrepo.records.event import Event
@@ -18,7 +20,17 @@ if TYPE_CHECKING:
     from evalrepo.store.loading import Loaded, LoadedScenario
 
 
-def wanted(tree: Tree, loaded: Loaded) -> dict[str, str]:
+def wanted(tree: Tree, loaded: Loaded, events: Mapping[str, Event]) -> dict[str, str]:
+    """Roots that hold a file and are to be frozen → why: `of_reserve`, and what open tuning loops hold."""
+    found = of_reserve(tree, loaded)
+    for name, event in loops(events).items():
+        for path in event.paths:
+            if tree.under(path) and not covered(frozenset(found), path):
+                found[path] = f"the tuning loop {name} holds it"
+    return {root: found[root] for root in outermost(frozenset(found))}
+
+
+def of_reserve(tree: Tree, loaded: Loaded) -> dict[str, str]:
     """Roots of the closure of the reserve and of `frozen.also` that hold a file → why."""
     reserve = {id_: one.scenario for id_, one in loaded.of_set("reserve").items()}
     return {root: why for root, why in closure(reserve, loaded.config, tree).items() if tree.under(root)}
@@ -26,7 +38,7 @@ def wanted(tree: Tree, loaded: Loaded) -> dict[str, str]:
 
 def unfrozen(tree: Tree, loaded: Loaded, lock: Lock | None) -> dict[str, str]:
     """Those of `wanted` that no root of the lock covers."""
-    roots = wanted(tree, loaded)
+    roots = wanted(tree, loaded, read_events(tree)[0])
     return {root: roots[root] for root in unlocked(lock.roots if lock else (), tuple(roots))}
 
 

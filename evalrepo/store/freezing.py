@@ -63,12 +63,12 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     reasons = _whole(tree, whole) if whole else {}
     wanted = _known(reader, paths) if paths else tuple(reasons)
     files = reader.files(sorted({*frozen.roots_of(state.lock), *wanted}))
-    _refuse_merge(repo, reader)
+    refuse_merge(repo, reader)
     plan = frozen.plan(state.lock, wanted, files, whole=not paths)
-    _refuse_unstaged(repo, (*plan.roots, LOCK, LEDGER))
-    _refuse_changed(state, files, plan.paths)
+    refuse_unstaged(repo, (*plan.roots, LOCK, LEDGER))
+    refuse_changed(state, files, plan.paths)
     _refuse([*frozen.refusals(plan.wanted)])
-    lock = frozen.built(plan, _hashes(repo, plan.wanted), repo.object_format)
+    lock = frozen.built(plan, hashes_of(repo, plan.wanted), repo.object_format)
     loaded = whole or load(tree, repo)
     unfrozen = closing.unfrozen(tree, loaded, lock)
     if lock == state.lock and not _reopened(state, plan.paths):
@@ -114,7 +114,7 @@ def thaw(repo: Repository, paths: Sequence[str], why: str, kind: ThawKind | None
         if not any(covered((path,), line.path) for line in state.lock.lines):
             raise UsageError(f"{path} is not frozen", hint="evalrepo verify shows what is; name a file or a directory")
     chosen = _within(state.lock.roots, chosen)
-    _refuse_unstaged(repo, (LOCK, LEDGER))
+    refuse_unstaged(repo, (LOCK, LEDGER))
     left = frozen.without(state.lock, chosen)
     event = signed(repo, "thaw", why, paths=chosen, kind=kind, **_digests(state.lock, left, chosen))
     return _written(repo, state, left, event)
@@ -131,7 +131,7 @@ def _within(roots: Sequence[str], chosen: Iterable[str]) -> tuple[str, ...]:
 
 def _whole(tree: Tree, loaded: Loaded) -> dict[str, str]:
     """The closure's roots that hold a file → why."""
-    present = closing.wanted(tree, loaded)
+    present = closing.wanted(tree, loaded, read_events(tree)[0])
     if not present:
         raise UsageError(
             "there is nothing to freeze: scenarios-reserve/ holds no staged file, and `frozen.also` names none",
@@ -157,7 +157,8 @@ def _inside(path: str) -> str:
     return normal
 
 
-def _refuse_merge(repo: Repository, reader: Reader) -> None:
+def refuse_merge(repo: Repository, reader: Reader) -> None:
+    """DataError for unmerged files, GitError while git is in the middle of something."""
     _refuse(reader.merge_findings())
     busy = repo.busy()
     if busy is not None:
@@ -169,7 +170,8 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise DataError(findings)
 
 
-def _refuse_unstaged(repo: Repository, roots: Sequence[str]) -> None:
+def refuse_unstaged(repo: Repository, roots: Sequence[str]) -> None:
+    """GitError for files that differ from what is staged, or that git does not know."""
     differ = repo.git("diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", "--", *roots)
     new = repo.git("ls-files", "--others", "--exclude-standard", "-z", "--", *roots)
     paths = [os.fsdecode(p) for p in (*differ.split(b"\0"), *new.split(b"\0")) if p]
@@ -187,7 +189,7 @@ def _quoted(path: str) -> str:
     return quote(path)
 
 
-def _refuse_changed(state: State, files: Files, paths: tuple[str, ...]) -> None:
+def refuse_changed(state: State, files: Files, paths: Sequence[str]) -> None:
     """Locked files change only after a thaw; files that are only new are what freezing is for."""
     if state.lock is None:
         return
@@ -197,7 +199,8 @@ def _refuse_changed(state: State, files: Files, paths: tuple[str, ...]) -> None:
     _refuse(wrong)
 
 
-def _hashes(repo: Repository, wanted: Files) -> dict[str, str]:
+def hashes_of(repo: Repository, wanted: Files) -> dict[str, str]:
+    """Blob id → SHA-256 (hex) of the files; DataError for git-lfs pointers."""
     path_of = {file.oid: path for path, file in wanted.items()}
     found: dict[str, str] = {}
     pointers = []
