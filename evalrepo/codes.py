@@ -144,6 +144,12 @@ CODES |= {
     "RUB101": "A rubric is named that is not there: rubrics/NAME.md.",
     "RUB102": "A rubric has no such question, so a judge would have nothing to answer.",
     "RUB103": "`pass_when` holds an answer that the question does not allow, so the check could not pass by it.",
+    "RUB104": "A metric is judged by a question without a `scale`, so no score from 0 to 3 could come of it.",
+    "RUB105": "A question of a rubric says `reference: true`: it can only be answered beside what is known to be right."
+    " The check or metric that asks it brings none.",
+    "RUB106": "A reference is given to a question that does not take one, so no judge would ever see it.",
+    "RUB107": "A value of a scale has no anchor: raters guess what earns it, each in their own way. The ends, 0 and 3, "
+    "are demanded, the values between them wanted.",
     "FIX101": "A fixture is named that holds no file in git. Empty directories are not stored; `git add` its files.",
     "FIX102": "A fixture holds a submodule or a git-lfs pointer: after a clone the files are not there. Store them.",
     "FIX103": "A symlink in a fixture leads out of it, so a rep would read or write what is not the sandbox's.",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalrepo.errors import UsageError
+from evalrepo.records.rubric import anchors
 
 if TYPE_CHECKING:
     from evalrepo.records.record import Record, Rep
     from evalrepo.records.row import Row
+    from evalrepo.records.scenario import Scenario
     from evalrepo.records.transcript import Transcript
     from evalrepo.repository.repo import Repository
     from evalrepo.running.stored import Lacking
@@ -122,16 +124,16 @@ def anchors_of(loaded: Loaded, scenario: str, metric: str) -> Anchors:
     """The rubric that the scenario's metrics name, that is named as a subject of it, or the only one that has a scale
     for a metric of this name; none otherwise."""
     one = loaded.scenarios.get(scenario)
-    having = {name: r.head.questions[metric] for name, r in loaded.rubrics.items() if metric in r.head.questions}
-    having = {name: question for name, question in having.items() if question.scale}
-    first = [] if one is None else [*_named_rubrics(one.scenario.metrics.values()), *one.scenario.subject]
+    having = {name: found for name, rubric in loaded.rubrics.items() if (found := anchors(metric, rubric)) is not None}
+    first = [] if one is None else [*_named_rubrics(one.scenario), *one.scenario.subject]
     for name in (*first, *(having if len(having) == 1 else ())):
         if name in having:
             return Anchors(having[name].ask, having[name].scale, name)
     return Anchors()
 
 
-def _named_rubrics(specs: Iterable[object]) -> list[str]:
+def _named_rubrics(scenario: Scenario) -> list[str]:
     from evalrepo.records.scenario import Metric
 
-    return [spec.judge.rubric for spec in specs if isinstance(spec, Metric) and spec.judge is not None]
+    judged = [m.judge.rubric for m in scenario.metrics.values() if isinstance(m, Metric) and m.judge is not None]
+    return [*([scenario.rubric] if scenario.rubric else []), *judged]

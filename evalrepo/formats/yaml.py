@@ -101,7 +101,7 @@ def rubric_file(text: bytes, file: str) -> Rubric:
                     Place(file, 1, 1),
                     "RUB006",
                     "a rubric begins with a YAML head between two lines `---`",
-                    "begin the file with `---`, `title: …`, `questions: …`, `---`",
+                    "begin the file with `---`, `title: …`, `questions: …` or `metrics: …`, `---`",
                 )
             ]
         )

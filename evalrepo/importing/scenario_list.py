@@ -199,7 +199,7 @@ def _file(
 
 def _rubric(found: Page, metrics: Metrics, subject: str) -> NewFile:
     """The metrics' anchors, and below them what the document says about scoring."""
-    text = "---\n" + writing.entry("title", f"Metrics of {subject}") + "questions:\n"
+    text = "---\n" + writing.entry("title", f"Metrics of {subject}") + "metrics:\n"
     for key, (ask, scale) in metrics.items():
         text += f"  {key}:\n" + writing.entry("ask", ask, "    ") + writing.entries("scale", scale, "    ")
     said = [b for b in found.blocks if b.kind in ("text", "item") and b.section == "Metrics"]

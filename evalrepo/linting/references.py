@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from evalrepo.errors import Finding, Place
 from evalrepo.linting.ground import Called, Ground, Key, near
 from evalrepo.records.checks import Condition
+from evalrepo.records.kinds import Judge
 from evalrepo.records.names import fixture_path, rubric_path, with_nested
-from evalrepo.records.scenario import Metric
+from evalrepo.records.rubric import SCORES, Question, anchors
+from evalrepo.records.scenario import JudgeMetric, Metric
 from evalrepo.repository.tree import unusable
 from evalrepo.store.loading import LoadedScenario
 
@@ -31,33 +33,61 @@ def rubrics(ground: Ground) -> Iterator[Finding]:
         for condition, place in _asked(ground, one):
             judge = condition.judge
             if judge is not None:
-                yield from _question(ground, judge.rubric, judge.question, place, judge.pass_when)
+                yield from _question(ground, judge, place, judge.pass_when)
         for name, metric in one.scenario.metrics.items():
             if isinstance(metric, Metric) and metric.judge is not None:
-                place = ground.of(one, "metrics", name)
-                yield from _question(ground, metric.judge.rubric, metric.judge.question, place, ())
+                yield from _question(ground, metric.judge, ground.of(one, "metrics", name), SCORES)
+        yield from _people(ground, one)
 
 
-def _question(
-    ground: Ground, rubric: str, question: str, place: Place, pass_when: tuple[str, ...]
-) -> Iterator[Finding]:
-    path = rubric_path(rubric)
+def _people(ground: Ground, one: LoadedScenario) -> Iterator[Finding]:
+    """The rubric that people score by has the metrics that are theirs."""
+    name = one.scenario.rubric
+    if name is None or rubric_path(name) in ground.broken:
+        return
+    rubric = ground.loaded.rubrics.get(name)
+    if rubric is None:
+        hint = near(name, list(ground.loaded.rubrics), f"write {rubric_path(name)}")
+        yield Finding(ground.of(one, "rubric"), "RUB101", f"there is no {rubric_path(name)}", hint)
+        return
+    for metric, spec in one.scenario.metrics.items():
+        if spec == "human" and anchors(metric, rubric) is None:
+            message = f'{rubric_path(name)} has no metric "{metric}", so nobody knows what earns its scores'
+            yield Finding(ground.of(one, "metrics", metric), "RUB102", message, near(metric, list(rubric.head.asked)))
+
+
+def _question(ground: Ground, asks: Judge | JudgeMetric, place: Place, wanted: tuple[str, ...]) -> Iterator[Finding]:
+    path = rubric_path(asks.rubric)
     if path in ground.broken:
         return
-    found = ground.loaded.rubrics.get(rubric)
-    if found is None:
-        hint = near(rubric, list(ground.loaded.rubrics), f"write {path}")
+    rubric = ground.loaded.rubrics.get(asks.rubric)
+    if rubric is None:
+        hint = near(asks.rubric, list(ground.loaded.rubrics), f"write {path}")
         yield Finding(place, "RUB101", f"there is no {path}", hint)
         return
-    asked = found.head.questions.get(question)
-    if asked is None:
-        hint = near(question, list(found.head.questions))
-        yield Finding(place, "RUB102", f'{path} has no question "{question}"', hint)
+    known = rubric.head.asked
+    if asks.question not in known:
+        hint = near(asks.question, list(known))
+        yield Finding(place, "RUB102", f'{path} has no question "{asks.question}"', hint)
         return
-    for answer in pass_when:
-        if answer not in asked.answers:
-            hint = f"the answers are {', '.join(asked.answers)}"
-            yield Finding(place, "RUB103", f'"{answer}" is no answer to the question "{question}"', hint)
+    yield from _fits(asks, known[asks.question], place, wanted)
+
+
+def _fits(asks: Judge | JudgeMetric, question: Question, place: Place, wanted: tuple[str, ...]) -> Iterator[Finding]:
+    """The answers that are wanted are among those that are allowed, and the reference is there where it is needed."""
+    named = f'the question "{asks.question}"'
+    if isinstance(asks, JudgeMetric) and not question.scale:
+        hint = "give the question a `scale` with 0, 1, 2 and 3, or ask it in a check"
+        yield Finding(place, "RUB104", f"{named} gives no score from 0 to 3", hint)
+    elif odd := [answer for answer in wanted if answer not in question.offered]:
+        hint = f"the answers are {', '.join(question.offered)}"
+        yield Finding(place, "RUB103", f'"{odd[0]}" is no answer to {named}', hint)
+    if question.reference and not (asks.reference or "").strip():
+        hint = "reference: the answer that is known to be right"
+        yield Finding(place, "RUB105", f"{named} is answered beside a reference, and there is none", hint)
+    if asks.reference is not None and not question.reference:
+        hint = "say `reference: true` at the question in the rubric, or take the reference away"
+        yield Finding(place, "RUB106", f"{named} takes no reference, so this one would not be looked at", hint)
 
 
 def hidden(ground: Ground) -> Iterator[Finding]:
@@ -94,4 +124,14 @@ def _asked(ground: Ground, one: LoadedScenario) -> Iterator[tuple[Condition, Pla
                 yield from ((condition, ground.of(one, *keys)) for condition in wanted)
 
 
-RULES = (fixtures, rubrics, hidden)
+def scales(ground: Ground) -> Iterator[Finding]:
+    """Each value of a scale is anchored."""
+    for name, rubric in ground.loaded.rubrics.items():
+        for key, question in rubric.head.asked.items():
+            if question.unanchored:
+                message = f"{key}: nothing says what earns {' and '.join(question.unanchored)}"
+                hint = f'scale: {{"{question.unanchored[0]}": what earns it}}'
+                yield Finding(Place(rubric_path(name)), "RUB107", message, hint, warning=True)
+
+
+RULES = (fixtures, rubrics, scales, hidden)

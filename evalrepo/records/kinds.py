@@ -241,6 +241,7 @@ class Judge(Model):
     rubric: Name
     question: Name
     votes: Annotated[Count, Field(ge=1, le=15)] = 3
+    reference: Text | None = None
     pass_when: listed(Text) = ("yes",)  # type: ignore[valid-type]
     resolves: Name | None = None
 

@@ -50,10 +50,11 @@ def with_nested(condition: Condition) -> Iterator[Condition]:
 def named(scenario: Scenario) -> Named:
     """The files that the scenario names, with its sets' and subjects' defaults merged in before."""
     asked = tuple(conditions(scenario))
-    judged = {m.judge.rubric for m in scenario.metrics.values() if isinstance(m, Metric) and m.judge}
+    rubrics = {m.judge.rubric for m in scenario.metrics.values() if isinstance(m, Metric) and m.judge}
+    rubrics |= {c.judge.rubric for c in asked if c.judge} | ({scenario.rubric} if scenario.rubric else set())
     return Named(
         fixtures=(fixture_path(scenario.fixture),) if scenario.fixture else (),
-        rubrics=tuple(sorted(map(rubric_path, judged | {c.judge.rubric for c in asked if c.judge}))),
+        rubrics=tuple(sorted(map(rubric_path, rubrics))),
         hidden=tuple(sorted({p for c in asked if c.command for p in c.command.files.values()})),
         modules=tuple(sorted({c.python.path for c in asked if c.python})),
     )

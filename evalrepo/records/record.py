@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
-from evalrepo.records.base import Model
+from evalrepo.records.judgement import Judgement
 from evalrepo.records.selectors import fail
+from evalrepo.records.strict import Sparing, Strict
+
+__all__ = ["Strict"]
 
 SCHEMA = 1
 """Readers take every schema up to their own; a newer one is refused with a sentence of its own."""
-
-
-class Strict(Model):
-    """A model that is written by the tool only: no coercion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True, allow_inf_nan=False)
 
 
 class Verdict(StrEnum):
@@ -124,23 +121,20 @@ class Rating(Strict):
     evidence: str
 
 
-class MetricScore(Strict):
+class MetricScore(Sparing):
     """One metric in one rep: 0-3, None when it could not be had; who gave it, and why.
 
-    `ratings`: what people gave, one a person; where they differ the lowest is the score.
+    `ratings`: what people gave, one a person; where they differ the lowest is the score. `places`: where in the rep a
+    judge's evidence is.
     """
+
+    rare: ClassVar[tuple[str, ...]] = ("ratings", "places")
 
     score: Annotated[int, Field(ge=0, le=3)] | None
     source: Literal["mechanical", "judge", "human"]
     evidence: str = ""
     ratings: tuple[Rating, ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_rare(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        if not data.get("ratings"):
-            data.pop("ratings", None)
-        return data
+    places: tuple[Evidence, ...] = ()
 
 
 class UsageRecord(Strict):
@@ -187,8 +181,13 @@ class SpawnTally(Strict):
     ok: bool = True
 
 
-class Rep(Strict):
-    """One attempt at one rep. `rep` counts from 1 in its run and cell, `attempt` from 1 in its rep."""
+class Rep(Sparing):
+    """One attempt at one rep. `rep` counts from 1 in its run and cell, `attempt` from 1 in its rep.
+
+    `judged`: every question that was put to a judge, in order; its cost is no part of `usage`.
+    """
+
+    rare: ClassVar[tuple[str, ...]] = ("judged",)
 
     rep: int
     attempt: int
@@ -207,6 +206,7 @@ class Rep(Strict):
     transcript: StoredTranscript | None = None
     unknown_rows: dict[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    judged: tuple[Judgement, ...] = ()
 
     @model_validator(mode="after")
     def _error_has_a_kind(self) -> Self:
@@ -254,8 +254,10 @@ class BarRecord(Strict):
     of: int
 
 
-class CellHeader(Strict):
+class CellHeader(Sparing):
     """What is known of a cell before its first rep: all that a record says beside the reps."""
+
+    rare: ClassVar[tuple[str, ...]] = ("against",)
 
     scenario: str
     set: Literal["run-set", "reserve"] = "run-set"
@@ -280,13 +282,6 @@ class CellHeader(Strict):
     checks: tuple[str, ...] = ()
     """Ids of the checks that must report."""
 
-    @model_serializer(mode="wrap")
-    def _without_what_is_rare(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        if not data.get("against"):
-            data.pop("against", None)
-        return data
-
     @property
     def cell(self) -> tuple[str, str, str]:
         """Scenario, agent, tier."""
@@ -295,6 +290,8 @@ class CellHeader(Strict):
 
 class Record(CellHeader):
     """What one run measured for one cell."""
+
+    rare: ClassVar[tuple[str, ...]] = ("against", "reason")
 
     schema_: int = Field(default=SCHEMA, alias="schema", ge=1)
     run: str
@@ -317,13 +314,6 @@ class Record(CellHeader):
     reason: str = ""
     """Why it was made, when it supersedes another or judges again."""
     notes: tuple[str, ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_rare(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data = super()._without_what_is_rare(handler)
-        if not data.get("reason"):
-            data.pop("reason", None)
-        return data
 
     def last_attempts(self) -> tuple[Rep, ...]:
         """The last attempt of each rep, in order."""

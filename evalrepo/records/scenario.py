@@ -77,11 +77,18 @@ class Limits(Model):
 
 
 class JudgeMetric(Model):
-    """A score given by a judge who answers a question of a rubric."""
+    """A score given by a judge who answers a question of a rubric, beside the `reference` where it needs one."""
 
     rubric: Name
     question: Name
     votes: Annotated[Count, Field(ge=1, le=15)] = 3
+    reference: Text | None = None
+
+    @model_validator(mode="after")
+    def _odd(self) -> Self:
+        if self.votes % 2 == 0:
+            raise fail("votes", "must be an odd number of votes, got {got}", got=self.votes)
+        return self
 
 
 class Rung(Model):
@@ -113,7 +120,10 @@ Info = Literal["spawn_tiers", "tool_calls", "tokens", "cost", "seconds", "agents
 
 
 class Common(Model):
-    """What subjects, prompt sets and scenarios share."""
+    """What subjects, prompt sets and scenarios share.
+
+    `rubric`: its metrics of the same name tell people what earns each score of `metrics`.
+    """
 
     fixture: Name | None = None
     setup: tuple[SetupStep, ...] = ()
@@ -124,6 +134,7 @@ class Common(Model):
     validity: tuple[ValidityCheck, ...] = ()
     checks: tuple[Check, ...] = ()
     metrics: dict[Name, MetricSpec] = Field(default_factory=dict)
+    rubric: Name | None = None
     info: tuple[Info, ...] = ()
 
 

@@ -19,7 +19,6 @@ from typing import Any
 from evalrepo.checks.view import JudgeAnswer, View
 from evalrepo.records.rubric import Rubric
 from evalrepo.records.transcript import Call, Event, Prompt, Result, Said
-from evalrepo.scoring.metrics import SCORES
 
 MATERIAL_LIMIT = 400_000
 """Most characters of a rep that a judge is shown; the middle is left out, and said to be."""
@@ -68,15 +67,15 @@ def asking(asker: Asker, rubrics: Mapping[str, Rubric]) -> Callable[[str, str, i
 
     def ask(rubric: str, question: str, votes: int, view: View) -> JudgeAnswer:
         found = rubrics.get(rubric)
-        if found is None or question not in found.head.questions:
+        if found is None or question not in found.head.asked:
             return JudgeAnswer(broken=f"there is no question {question} in the rubric {rubric}")
-        asked = found.head.questions[question]
+        asked = found.head.asked[question]
         return asker(
             JudgeRequest(
                 rubric=rubric,
                 instructions=found.body,
                 question=asked.ask,
-                answers=SCORES if asked.scale else asked.answers,
+                answers=asked.offered,
                 material=material(view),
                 votes=votes,
                 scale=asked.scale,

@@ -8,9 +8,8 @@ from typing import Literal
 from evalrepo.checks.judged import ask
 from evalrepo.checks.view import View, line
 from evalrepo.records.record import CheckResult, MetricScore, Outcome
+from evalrepo.records.rubric import SCORES
 from evalrepo.records.scenario import JudgeMetric, MetricSpec, Rung
-
-SCORES = ("0", "1", "2", "3")
 
 
 def metrics(

@@ -54,7 +54,8 @@ def test_formats_shows_every_check_and_every_step():
 
 def test_the_quoted_rubric_loads():
     (text,) = blocks(TOP / "docs/formats.md", "markdown")
-    assert set(yaml.rubric_file(text.encode(), "rubrics/x.md").head.questions) == {"clear", "depth"}
+    head = yaml.rubric_file(text.encode(), "rubrics/x.md").head
+    assert (set(head.questions), set(head.metrics)) == ({"clear", "agrees"}, {"depth"})
 
 
 def test_the_readme_holds_the_table_of_exit_codes():

@@ -67,7 +67,7 @@ def test_a_scenario_holds_what_the_list_says_of_it(place):
     text = (place.path / "scenarios/S7-a-tool-that-is-not-there.yaml").read_text()
     assert "# fixture: a command that fails once, because its program is missing.\n" in text
     rubric = yaml.rubric_file((place.path / "rubrics/style.md").read_bytes(), "rubrics/style.md")
-    assert rubric.head.questions["M3"].scale == {"0": "the same three times", "3": "nothing twice without news"}
+    assert rubric.head.metrics["M3"].scale == {"0": "the same three times", "3": "nothing twice without news"}
     assert rubric.body.startswith("Give each metric 0–3")
 
 

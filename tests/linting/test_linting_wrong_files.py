@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from wrong_files import WRONG, Wrong, write
+from wrong_files import WRONG, Swap, Wrong, write
 
 from evalrepo.codes import CODES
 from evalrepo.commands.lint import command
@@ -33,6 +33,14 @@ def test_the_sound_repository_has_nothing_but_the_warning_that_it_is_not_frozen_
     assert code == 0
     assert {f["code"] for f in findings} <= {"LCK101"}
     assert all(f["severity"] == "warning" for f in findings)
+
+
+def test_a_value_between_the_ends_of_a_scale_without_an_anchor_is_a_warning(sound, environ):
+    write(sound, {"rubrics/tone.md": Swap("2: polite, ", "")})
+    code, findings = lint(sound, environ)
+    assert code == 0
+    (said,) = (f["message"] for f in findings if f["code"] == "RUB107")
+    assert said == "M4: nothing says what earns 2"
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda w: w.name)

@@ -123,7 +123,7 @@ RESERVE = (
     .replace("A note is written", "A letter is written")
     .replace(
         "metrics:\n  M1:\n    ladder:\n",
-        "metrics:\n  M4: {judge: {rubric: tone, question: kind}}\n  M1:\n    ladder:\n",
+        "metrics:\n  M4: {judge: {rubric: tone, question: M4}}\n  M1:\n    ladder:\n",
     )
 )
 
@@ -132,6 +132,9 @@ RUBRIC = """\
 title: Tone
 questions:
   kind: {ask: Is it kind?}
+  like: {ask: Is it like this one?, reference: true}
+metrics:
+  M4: {ask: How kind is it?, scale: {0: rude, 1: cold, 2: polite, 3: kind}}
 ---
 Read the note.
 """
@@ -226,10 +229,21 @@ WRONG: tuple[Wrong, ...] = (
     swap("missing hidden file", S1_PATH, "S1-note/check.sh}", "S1-note/chek.sh}", "SCN118", 11),
     swap("missing check module", S2_PATH, "changes: {none: true}", "python: {call: 'checks/x.py:f'}", "SCN119", 7),
     swap("missing rubric", S2_PATH, "changes: {none: true}", "judge: {rubric: tune, question: kind}", "RUB101", 7),
-    swap("missing question", RES, "question: kind", "question: kid", "RUB102", 0),
+    swap("missing question", RES, "question: M4", "question: M5", "RUB102", 0),
     swap("answer that is none", S2_PATH, "changes: {none: true}", "judge: {rubric: tone, question: kind, pass_when: maybe}", "RUB103", 7),
     swap("rubric without head", "rubrics/tone.md", RUBRIC, "Be kind.\n", "RUB006", 1),
-    swap("rubric without questions", "rubrics/tone.md", "questions:\n  kind: {ask: Is it kind?}\n", "", "RUB002", 0),
+    Wrong("rubric that asks nothing", {"rubrics/tone.md": "---\ntitle: Tone\n---\nBe kind.\n"}, "RUB005", "rubrics/tone.md", 2),
+    swap("scale without its ends", "rubrics/tone.md", "3: kind}", "}", "RUB005", 7),
+    swap("scale with another value", "rubrics/tone.md", "3: kind}", "3: kind, 4: too kind}", "RUB005", 7),
+    swap("answers beside a scale", "rubrics/tone.md", "kind is it?,", "kind is it?, answers: [a, b],", "RUB005", 7),
+    swap("metric named as a question", "rubrics/tone.md", "  like: {", "  M4: {", "RUB005", 2),
+    swap("even votes of a rubric", "rubrics/tone.md", "title: Tone", "title: Tone\njudge: {votes: 4}", "RUB005", 3),
+    swap("metric by a question without a scale", RES, "question: M4", "question: kind", "RUB104", 0),
+    swap("answer that no score is", S2_PATH, "changes: {none: true}", "judge: {rubric: tone, question: M4}", "RUB103", 7),
+    swap("reference that is missing", S2_PATH, "changes: {none: true}", "judge: {rubric: tone, question: like}", "RUB105", 7),
+    swap("reference that nobody reads", S2_PATH, "changes: {none: true}", "judge: {rubric: tone, question: kind, reference: so}", "RUB106", 7),
+    swap("people's rubric that is not there", S1_PATH, "metrics:\n", "rubric: tune\nmetrics:\n", "RUB101", 15),
+    swap("people's metric without anchors", S1_PATH, "metrics:\n", "rubric: tone\nmetrics:\n  M7: human\n", "RUB102", 0),
     swap("twin that is not there", S1_PATH, "twin: S1-note-reserve", "twin: S1-nota-reserve", "SCN109", 3),
     swap("twin that points elsewhere", RES, "twin: S1-note\n", "twin: S2-question\n", "SCN110", 3, S1_PATH),
     swap("twin in the same set", S2_PATH, "polarity: negative", "twin: S1-note", "SCN111", 2),

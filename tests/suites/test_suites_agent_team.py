@@ -147,10 +147,10 @@ def test_the_anchors_of_the_metrics_are_the_teams_own(team):
     assert {(rungs[0].score, rungs[-1].score) for rungs in ladders} == {(3, 0)}
 
 
-def test_the_rubric_has_a_question_for_each_metric_with_its_ends_told():
+def test_the_rubric_says_of_each_metric_what_earns_each_score():
     rubric = yaml.rubric_file((ROOT / "rubrics" / "agent-team.md").read_bytes(), "agent-team.md")
-    assert set(rubric.head.questions) == METRICS
-    assert all({"0", "3"} <= set(question.scale) for question in rubric.head.questions.values())
+    assert set(rubric.head.metrics) == METRICS
+    assert all(metric.title and set(metric.scale) == {"0", "1", "2", "3"} for metric in rubric.head.metrics.values())
 
 
 def test_each_sentence_that_a_script_waits_for_stands_in_the_subject_once(team):
