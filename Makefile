@@ -12,14 +12,14 @@ PYTEST  := $(BIN)/python -m pytest
 help:
 	@echo "make demo    the main job on a small repository of its own, with the embedded agent"
 	@echo "make test    all tests that need no extra program"
-	@echo "make agents  the pinned agent CLIs from npm, into a cache outside the tree; prints what belongs first in PATH"
+	@echo "make agents  evalrepo, and the pinned agent CLIs from npm in a cache outside the tree; prints what belongs in PATH"
 	@echo "make lint    ruff, mypy, the layer test, and evalrepo's own checks of this repository"
 	@echo "make bench   the speed goals, as ratios measured in one run"
 	@echo "make characteristics   how often the default gate blocks, stays open and passes, by simulation"
 	@echo "make ci      what CI runs"
 
 $(RUNS): pyproject.toml constraints.txt .ci/venv
-	@sh .ci/venv $(VENV) . $(PYTHON)
+	@sh .ci/venv $(VENV) '.[rehearsal]' $(PYTHON) >&2
 	@touch $@
 
 $(TESTS): pyproject.toml constraints.txt .ci/venv
@@ -32,7 +32,7 @@ demo: $(RUNS)
 test: $(TESTS)
 	@$(PYTEST) -q
 
-agents:
+agents: $(RUNS)
 	@.ci/agents
 
 lint: $(TESTS)

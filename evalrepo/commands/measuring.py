@@ -77,6 +77,7 @@ def measured(
 
     plans = [want.replan() for want in wanted]
     preflight.consent(_paid(here, plans), live=consented(here.world, means))
+    preflight.rehearsable(plans)
     preflight.looked_at(here, plans)
     if not sound:
         _sound(here)

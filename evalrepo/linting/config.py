@@ -33,7 +33,7 @@ def scripts(ground: Ground) -> Iterator[Finding]:
     agent = ground.config.agents.get("scripted")
     if agent is None or agent.kind != "builtin":
         return
-    known = {s.name for one in ground.scenarios for s in (*(one.scenario.conformance or ()), *one.scenario.behaviours)}
+    known = _scripts(ground)
     for name, tier in agent.tiers.items():
         place = ground.in_config("agents", "scripted", "tiers", name)
         if tier.script is None:
@@ -44,6 +44,11 @@ def scripts(ground: Ground) -> Iterator[Finding]:
             yield Finding(place, "CFG114", message, near(tier.script, sorted(known)))
 
 
+def _scripts(ground: Ground) -> set[str]:
+    """Names of all scripts: `scripted` plays each of them as a tier."""
+    return {s.name for one in ground.scenarios for s in (*(one.scenario.conformance or ()), *one.scenario.behaviours)}
+
+
 def suites(ground: Ground) -> Iterator[Finding]:
     """What suites choose is there: scenarios, agents, tiers."""
     ids = list(ground.loaded.of_set("run-set"))
@@ -52,6 +57,7 @@ def suites(ground: Ground) -> Iterator[Finding]:
             yield from _pattern(ground, ids, pattern, ("suites", name, "scenarios", at), "CFG103")
         yield from _agents(ground, suite.agents, ("suites", name, "agents"))
         tiers = {tier for agent in ground.config.agents.values() for tier in agent.tiers}
+        tiers |= _scripts(ground) if "scripted" in suite.agents else set()
         for at, tier in enumerate(suite.tiers):
             if tier not in tiers and not rehearsed(tier):
                 place = ground.in_config("suites", name, "tiers", at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,22 @@ from evalrepo.rehearsal.play import Part
 if TYPE_CHECKING:
     from evalrepo.rehearsal.web import Running
 
+PACKAGES = ("starlette", "uvicorn")
+"""Of the extra `rehearsal`."""
+
 _SOCKET = "model.sock"
 _LONGEST = 100
 """Bytes of a socket's path that every system takes."""
+
+
+def installed() -> None:
+    """HarnessError when a package of the extra is not there. Nothing is imported."""
+    lacking = next((name for name in PACKAGES if find_spec(name) is None), "")
+    if lacking:
+        raise HarnessError(
+            f"a rehearsal needs the package {lacking}, which is not installed",
+            hint="install evalrepo with its extra: pip install 'evalrepo[rehearsal]'",
+        )
 
 
 class ModelServer:
@@ -55,13 +69,9 @@ class ModelServer:
 
     def __enter__(self) -> ModelServer:
         """HarnessError when the extra is not installed, or the sockets cannot be made."""
-        try:
-            from evalrepo.rehearsal.web import Running
-        except ImportError as error:
-            raise HarnessError(
-                f"a rehearsal needs the package {error.name}, which is not installed",
-                hint="install evalrepo with its extra: pip install 'evalrepo[rehearsal]'",
-            ) from None
+        installed()
+        from evalrepo.rehearsal.web import Running
+
         with contextlib.ExitStack() as opened:
             # only of a socket that names its protocol does asyncio send every event at once
             loopback = opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP))

@@ -11,6 +11,7 @@ from evalrepo import store
 from evalrepo.discipline.freeze import compare, roots_of
 from evalrepo.errors import DataError, GitError, HarnessError, InvalidError, UsageError
 from evalrepo.records.record import Purpose
+from evalrepo.registry import rehearsed
 from evalrepo.running.bench import Bench, Prepared
 from evalrepo.running.canary import waiting
 from evalrepo.running.conformance import Proof, prove
@@ -84,6 +85,14 @@ def consent(paid: Sequence[str], *, live: bool) -> None:
             f"{', '.join(paid)} costs money, so nothing is started without consent",
             hint="--live or EVALREPO_LIVE=1 says yes; --dry-run shows what would run",
         )
+
+
+def rehearsable(plans: Sequence[Plan]) -> None:
+    """HarnessError when a rehearsal is wanted and what it needs is not installed: before the first rep, not in each."""
+    if any(cell.need and rehearsed(cell.header.tier) for made in plans for cell in made.cells):
+        from evalrepo.rehearsal.server import installed
+
+        installed()
 
 
 def looked_at(here: Session, plans: Sequence[Plan]) -> None:

@@ -288,7 +288,7 @@ suites:
   orchestration: {scenarios: ["E*"], agents: [scripted], reps: 3}
 reps: 3
 bar: {passes: 2, of: 3}
-gate: {suites: [orchestration], baseline: last-tag, bar: every-cell}
+gate: {suites: [orchestration], baseline: last-tag}
 """
 
 
@@ -343,15 +343,29 @@ def test_a_change_of_the_generator_that_was_thawed_and_frozen_again_names_no_twi
 
 
 @pytest.mark.slow
-def test_a_wording_without_the_explicit_model_lets_one_axis_of_one_scenario_fall_and_the_gate_blocks(own):
-    own.run("run", "--jobs", "2")
+def test_a_wording_without_the_explicit_model_lets_one_axis_of_one_scenario_fall_and_our_own_policy_blocks(own):
+    ours = YAML(typ="safe", pure=True).load((ROOT / "evalrepo.yaml").read_text())
+    assert "wording" in ours["gate"]["suites"]
+    config = {
+        "version": 1,
+        "subjects": {"orchestration": ours["subjects"]["orchestration"]},
+        "agents": {name: ours["agents"][name] for name in ("claude", "scripted")},
+        "suites": {
+            "wording": ours["suites"]["wording"] | {"scenarios": ["E*"]},
+            "orchestration": {"scenarios": ["E*"]},
+        },
+        "gate": ours["gate"] | {"suites": ["wording"], "golden": []},
+    }
+    own.commit({"evalrepo.yaml": json.dumps(config)})
+    own.run("lint")
+    own.run("run", "--suite", "wording", "--jobs", "2")
     own.git("tag", "v1")
     less = RULES.replace("In every spawn, name the model explicitly. ", "")
     assert len(less) < len(RULES)
     own.commit({"subjects/orchestration/ORCHESTRATION.md": less}, "say less")
-    own.run("run", "--since", "HEAD~1", "--jobs", "2", exit=1)
-    diff = own.json("diff", "v1", "HEAD", exit=None)
-    cells = {cell["scenario"]: cell for cell in diff["cells"]}
+    own.run("run", "--suite", "wording", "--jobs", "2", exit=1)
+    diff = own.json("diff", "v1", "HEAD", exit=1)
+    cells = {cell["scenario"]: cell for cell in diff["cells"] if cell["tier"] == "follows-the-wording"}
     assert {name: cell["label"] for name, cell in cells.items()} == {
         **dict.fromkeys(IDS, "same"),
         "E2P-retry-policy": "suspect",
@@ -361,7 +375,11 @@ def test_a_wording_without_the_explicit_model_lets_one_axis_of_one_scenario_fall
     assert (fallen["before"]["axes"], fallen["after"]["axes"]) == ({}, {"B": 3})
     assert {cell["after"]["strip"] for name, cell in cells.items() if cell is not fallen} == {"PPP"}
     blocked = " ".join(own.run("gate", exit=1).split())
-    assert "BLOCK E2P-retry-policy · scripted/wording" in blocked
+    assert "policy read at v1: suites wording; golden none; bar every-cell; alpha 0.05; margin none" in blocked
+    assert "BLOCK E2P-retry-policy · scripted/follows-the-wording: 0 of 3 passed, its bar asks 2" in blocked
+    assert blocked.endswith("gate: block (exit 1)")
+    own.git("revert", "--no-edit", "HEAD~1")
+    assert own.run("gate").rstrip().endswith("gate: pass (exit 0)")
 
 
 @pytest.mark.slow
