@@ -198,8 +198,8 @@ CODES |= {
 }
 
 CODES |= {
-    "RUN001": "A clone numbers its records without a gap, and the record before this one is not at hand. It stands on "
-    "a branch or in a run reference that is not here, or a result was left out. Fetch or merge what holds it.",
+    "RUN001": "A clone numbers its records without a gap, and one before this record is not at hand: in no branch, in "
+    "no run ref. A result was left out, or it stands where it was not fetched from. Fetch or merge what holds it.",
     "RUN002": "Two records of one clone have the same number. A clone never gives a number twice, crashes included; "
     "one of them was made up or changed, or the whole git directory was copied and both copies ran.",
     "RUN003": "A record names the SHA-256 of the record before it, and that one is another now. Results never change "
@@ -214,4 +214,19 @@ CODES |= {
     "LEK003": "A run-set scenario asks in the words of its reserve twin, so tuning on it is tuning on the reserve. "
     "Write one of the two anew; `reserve: {overlap: …}` in evalrepo.yaml says how much they may share.",
     "LEK004": "A file is too large to be looked at for words of the reserve, so nothing is known of it.",
+}
+
+CODES |= {
+    "RES007": "A commit edited a result file after it had been added. Results never change: put the file back; a "
+    "correction is a new record that names the old one (`evalrepo rescore`, `evalrepo correct`).",
+    "RES008": "A commit removed a result file. A rep that can be left out can be tried until it passes. Put it back.",
+    "RES009": "A commit moved a result file. Its name and folder are those of its record. Move it back.",
+    "RUN004": "A result file is not what its run wrote: the run's ref is here and holds another file, or none such. It "
+    "was edited before it was committed, or made by hand.",
+    "RUN005": "A run's ref holds a record that was to be committed, and no branch here has it: its commit was dropped "
+    "by a reset or a rebase, or its branch is gone. It counts here, and for nobody else. Commit it again.",
+    "RUN006": "A result without the ref of its run. What this clone measured it keeps until `evalrepo transcripts "
+    "prune` leaves a tombstone; refs of others are fetched on request. Without it nobody can judge the reps again.",
+    "RUN007": "A run's ref or its journal has a rep that no record has. Every rep counts, so every rep is recorded.",
+    "RUN008": "A stored transcript gives another verdict than its record says, by the same checks.",
 }

@@ -22,9 +22,13 @@ ADD = "git add evalrepo.lock evalrepo.ledger"
 @click.option("--staged", is_flag=True, help="In a hook: what is about to be committed, as git hands it to the hook.")
 @click.option("--rev", metavar="REV", help="A commit, against each of its parents.")
 @click.option("--deep", is_flag=True, help="Read every locked file's content and compare its SHA-256 too.")
+@click.option("--since", metavar="REV", help="With --records: what commits since REV did to results; default: all.")
+@click.option("--records", is_flag=True, help="The results instead: none edited, removed, made up or left out.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_obj
-def command(world: World, *, staged: bool, rev: str | None, deep: bool, format_: str) -> int:
+def command(
+    world: World, *, staged: bool, rev: str | None, deep: bool, since: str | None, records: bool, format_: str
+) -> int:
     """Check frozen files, the lock and the ledger: what is staged (the default), or a commit.
 
     Exit 0: as frozen. Exit 1: something was edited, added, removed, renamed or re-moded, or the lock changed without
@@ -36,6 +40,10 @@ def command(world: World, *, staged: bool, rev: str | None, deep: bool, format_:
     if staged and rev is not None:
         raise UsageError("--staged and --rev ask for two different things", hint="give one of them")
     repo = Repository.open(world, hook=staged)
+    if records:
+        from evalrepo.commands.auditing import show
+
+        return show(repo, since, rev or "HEAD", format_)
     result = verify(repo, rev=rev, deeply=deep)
     loose = rev is None and _loose_lock(repo)
     click.echo(_json(result) if format_ == "json" else _text(result, loose=loose))

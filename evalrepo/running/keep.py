@@ -34,6 +34,8 @@ __all__ = ["Landed", "clone_id", "finish", "held", "run_ref"]
 
 RESULTS = "results/"
 SNAPSHOT = "snapshot/"
+UNCOMMITTED = "Evalrepo-Commit: none"
+"""The trailer of a run's reference whose records are not committed, because nobody wanted it."""
 INTERRUPTED = "the run ended before this rep did"
 
 
@@ -324,7 +326,8 @@ def _message(story: Story, texts: Mapping[str, bytes], *, landing: bool) -> str:
     )
     what += ", recorded again" * any(cell.origin is not None for cell in story.header.cells)
     head = f"evalrepo: {what}" if landing else f"evalrepo run {story.header.run}: {what}"
-    return "\n".join([head, "", f"Evalrepo-Run: {story.header.run}", *subjects, ""])
+    trailers = [f"Evalrepo-Run: {story.header.run}", *subjects, *([UNCOMMITTED] if not story.header.commit else [])]
+    return "\n".join([head, "", *trailers, ""])
 
 
 def landing(journal: Journal, story: Story) -> Landing:

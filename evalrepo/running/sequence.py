@@ -11,11 +11,11 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from evalrepo.errors import Finding, HarnessError, Place
+from evalrepo.errors import HarnessError
 from evalrepo.repository.durable import make_directory, publish, sync, sync_directory, write_all, write_new
 from evalrepo.repository.repo import Repository
 from evalrepo.running import lines
@@ -148,42 +148,3 @@ def _add(file: int, path: Path, new: Assigned) -> None:
         raise HarnessError(
             f"{path}: cannot be written: {error.strerror}", hint="no rep is lost; make room, then run again"
         ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A record at hand: where it is, whose it is, its number, and the hashes that chain it (see `Record.previous`)."""
-
-    place: Place
-    clone: str
-    sequence: int
-    previous: str
-    sha256: str
-
-
-def findings(records: Iterable[Numbered]) -> list[Finding]:
-    """What is wrong with the counts of clones, over every record at hand (all trees and run references, not one
-    branch): a number that is missing before a later one, a number twice, a record that names another one before it.
-    """
-    found: list[Finding] = []
-    clones: dict[str, dict[int, Numbered]] = {}
-    for record in records:
-        known = clones.setdefault(record.clone, {}).setdefault(record.sequence, record)
-        if known.sha256 != record.sha256:
-            said = f"is number {record.sequence} of clone {record.clone}, and so is {known.place}"
-            found.append(
-                Finding(record.place, "RUN002", said, "one of them was made up or changed: see git log of both")
-            )
-    for numbers in clones.values():
-        found += [f for n, record in sorted(numbers.items()) if n > 1 and (f := _link(record, numbers.get(n - 1)))]
-    return found
-
-
-def _link(record: Numbered, before: Numbered | None) -> Finding | None:
-    if before is None:
-        said = f"number {record.sequence - 1} of clone {record.clone}, before this record, is not here"
-        return Finding(record.place, "RUN001", said, "fetch or merge the branch that holds it", warning=True)
-    if record.previous != before.sha256:
-        said = f"does not name {before.place}, number {before.sequence} of its clone, as the record before it"
-        return Finding(record.place, "RUN003", said, "results are never edited: restore the file from git")
-    return None

@@ -11,7 +11,7 @@ import pytest
 from .cheating import BAD, BROKEN, CONFIG, FAIR, GUIDE_FILE, LUCKY, SCENARIO, bad_results, built, copy, edit, run
 from .conftest import Repo
 
-BLOCK, INCONCLUSIVE, INVALID = 1, 3, 4
+BLOCK, INVALID = 1, 4
 WAIVER = """\
 event: waive
 at: "2026-11-29T12:00:00Z"
@@ -138,15 +138,17 @@ def test_deleting_the_bad_result_files(worse: Repo):
     for path in bad_results(worse):
         worse.git("rm", "-q", str(path))
     worse.git("commit", "-qm", "tidy up")
-    reasons = answer(worse, BLOCK)
-    assert "2 result files removed or changed, still counted as written" in reasons["results-removed"]
+    reasons = answer(worse, INVALID)
+    assert "2 findings about results" in reasons["results-removed"]
+    assert {"golden", "drop"} <= reasons.keys()  # the refs of the run still hold them
 
 
 def test_deleting_the_run_ref(worse: Repo):
     run_id = only_record(bad_results(worse)[0].read_text())["run"]
     worse.git("update-ref", "-d", f"refs/evalrepo/runs/{run_id}")
-    reasons = answer(worse, BLOCK)
+    reasons = answer(worse, INVALID)
     assert "12 not: the ref of its run is not at hand" in reasons["rescored"]
+    assert "is gone without a tombstone" in reasons["results-unkept"]
 
 
 def test_deleting_result_files_and_run_ref_and_measuring_on_a_lucky_day(worse: Repo):
@@ -156,7 +158,7 @@ def test_deleting_result_files_and_run_ref_and_measuring_on_a_lucky_day(worse: R
     worse.git("commit", "-qm", "tidy up")
     worse.git("update-ref", "-d", f"refs/evalrepo/runs/{run_id}")
     run(worse, luck=LUCKY)
-    assert "4 result files removed or changed, and not at hand as written" in answer(worse, INVALID)["results-lost"]
+    assert "4 findings about results" in answer(worse, INVALID)["results-removed"]
 
 
 def test_dropping_a_bad_run_that_was_never_committed(worse: Repo):
@@ -167,7 +169,7 @@ def test_dropping_a_bad_run_that_was_never_committed(worse: Repo):
     (ref,) = refs - committed
     worse.git("update-ref", "-d", ref)
     run(worse, luck=LUCKY)
-    assert "this clone made" in answer(worse, INCONCLUSIVE)["results-gap"]
+    assert "RUN001" in answer(worse, INVALID)["results-gap"]
 
 
 def test_waiving_in_the_range(worse: Repo):
@@ -186,6 +188,7 @@ def test_editing_a_record_by_hand(worse: Repo):
     worse.git("commit", "-qam", "typo")
     reasons = answer(worse, INVALID)
     assert "not as a run wrote it" in reasons["results-changed"]
+    assert "RES007" in reasons["results-removed"]
 
 
 def test_editing_a_record_and_the_ref_of_its_run(worse: Repo):
@@ -223,7 +226,7 @@ def test_copying_a_good_record_to_the_bad_subject(worse: Repo):
     worse.git("add", "-A")
     worse.git("commit", "-q", "--amend", "-m", "results")
     reasons = answer(worse, INVALID)
-    assert {"results-count", "results-changed"} & reasons.keys()
+    assert {"results-count", "results-changed", "results-unkept"} & reasons.keys()
 
 
 def test_confirming_again_until_it_is_cleared(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path):

@@ -1,0 +1,147 @@
+"""No discards, no re-rolls: results against their own past, their clones' counts and the refs of their runs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from evalrepo.commands.recorded import facts, facts_of, given, own_clone, refs
+from evalrepo.discipline import numbering
+from evalrepo.discipline.told import Told, acknowledged
+from evalrepo.errors import EvalrepoError, Finding, GitError, Place
+
+if TYPE_CHECKING:
+    from evalrepo.discipline.numbering import Fact
+    from evalrepo.repository.repo import Repository
+
+SHORT = 9
+
+
+def audited(repo: Repository, since: str | None, head: str = "HEAD") -> list[Told]:
+    """Everything that is wrong with the results at `head`, and with what the commits since `since` (None: all of them)
+    did to results; each with the event of the ledger at `head` that acknowledges it. GitError for unknown revisions.
+    """
+    from evalrepo.store.results_past import past
+
+    at = repo.resolve(head)
+    base = repo.resolve(since) if since is not None else None
+    return with_events(repo, at, [*past(repo, base, at), *present(repo, at)])
+
+
+def with_events(repo: Repository, head: str, found: Iterable[Told]) -> list[Told]:
+    """The findings in order, those that the ledger at `head` (a full id) acknowledges with their event."""
+    from evalrepo.store.loading import read_events
+
+    told = sorted(set(found))
+    if not told:
+        return []
+    events, _ = read_events(repo.tree(head))
+    return acknowledged(told, events)
+
+
+def present(repo: Repository, head: str) -> Iterator[Told]:
+    """What is so now: counts with gaps, records that their runs' refs do not hold, reps without a record."""
+    from evalrepo.results import rows
+
+    committed = facts(repo, rows(repo, [repo.tree(head)], refs=False))
+    seen = {fact.oid for fact in committed}
+    kept = refs(repo)
+    everywhere = [*committed, *(fact for fact in facts(repo, rows(repo, [])) if fact.oid not in seen)]
+    own = own_clone(repo)
+    elsewhere = Elsewhere(repo, head)
+    found = [
+        *numbering.counts(everywhere, elsewhere),
+        *(numbering.own_numbers(everywhere, own, given(repo), elsewhere) if own else ()),
+        *numbering.kept(committed, everywhere, kept, own, elsewhere),
+        *_dead(repo),
+    ]
+    return (Told(finding) for finding in found)
+
+
+def _dead(repo: Repository) -> Iterator[Finding]:
+    """A warning for each run that died here with reps that no record has yet."""
+    from evalrepo.running.recover import dead_runs
+
+    for dead in dead_runs(repo):
+        if dead.started or dead.problem:
+            what = dead.problem or f"run {dead.run} died, and no record has the {dead.started} reps that it started yet"
+            hint = "the next evalrepo run records them; a journal is never removed by hand"
+            yield Finding(Place(f"{numbering.RUNS}{dead.run}"), "RUN007", what, hint, warning=True)
+
+
+class Elsewhere:
+    """Where a record is that is not among those at hand; looked for when the first one is asked for."""
+
+    def __init__(self, repo: Repository, head: str) -> None:
+        self._repo = repo
+        self._head = head
+
+    def __call__(self, clone: str, number: int) -> str:
+        return self._known.get((clone, number), "")
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, int], str]:
+        found: dict[tuple[str, int], str] = {}
+        for where, some in (*self._unfinished(), *self._branches(), *self._removed()):
+            for clone, number in some:
+                found.setdefault((clone, number), where)
+        return found
+
+    def _unfinished(self) -> Iterator[tuple[str, Sequence[tuple[str, int]]]]:
+        """Numbers of runs of this clone whose landing is not done."""
+        from evalrepo.running.journal import journals
+
+        runs = {path.stem for path in journals(self._repo.home)}
+        clone = own_clone(self._repo)
+        for one in given(self._repo):
+            if one.run in runs:
+                numbers = range(one.first, one.first + one.many)
+                yield f"run {one.run}, whose results are about to land", [(clone, n) for n in numbers]
+
+    def _branches(self) -> Iterator[tuple[str, Sequence[tuple[str, int]]]]:
+        """Branches and tags that are not merged."""
+        from evalrepo.results import rows
+
+        form = "--format=%(refname) %(objectname) %(*objectname)"
+        kinds = ("refs/heads", "refs/remotes", "refs/tags", "refs/stash")
+        out = self._repo.git("for-each-ref", f"--no-merged={self._head}", form, *kinds).decode("utf-8", "replace")
+        named = [(words[0], words[-1]) for words in map(str.split, out.splitlines())]
+        for commit in dict.fromkeys(commit for _, commit in named):
+            name = next(name for name, at in named if at == commit)
+            with contextlib.suppress(EvalrepoError):
+                yield name, _numbers(facts(self._repo, rows(self._repo, [self._repo.tree(commit)], refs=False)))
+
+    def _removed(self) -> Iterator[tuple[str, Sequence[tuple[str, int]]]]:
+        """Files that a commit of this history removed or changed: findings of their own, where that happened."""
+        from evalrepo.discipline.results_history import is_written
+        from evalrepo.store.results_past import walk
+
+        for change in walk(self._repo.git, self._head, "--diff-filter=DMT"):
+            if change.old and is_written(change.path):
+                with contextlib.suppress(GitError):
+                    there = list(facts_of(self._repo, self._repo.git, {change.old: change.path}))
+                    yield f"commit {change.commit[:SHORT]} took it away", _numbers(there)
+
+
+def _numbers(found: Iterable[Fact]) -> list[tuple[str, int]]:
+    return [(fact.clone, fact.sequence) for fact in found]
+
+
+def show(repo: Repository, since: str | None, head: str, form: str) -> int:
+    """Print the audit; its exit code."""
+    import click
+
+    from evalrepo.errors import Exit
+    from evalrepo.render.audit import audit_json, audit_text
+
+    told = audited(repo, since, head)
+    wrong = any(one.wrong for one in told)
+    if form == "json":
+        from evalrepo.render.json import to_json
+
+        click.echo(to_json({"schema": 1, "intact": not wrong, "findings": audit_json(told)}), nl=False)
+    else:
+        click.echo(audit_text(told, "no result was edited, removed, made up or left out"))
+    return Exit.NO if wrong else Exit.YES
