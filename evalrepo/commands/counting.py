@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from evalrepo.comparing.leaked import LEAK, leaked
 from evalrepo.comparing.pool import CLI, Group, Identity, pool, score
 from evalrepo.records.row import from_record
 from evalrepo.results import records, rows
@@ -57,6 +58,17 @@ class Counts:
         """Valid reps."""
         found = self.group(header)
         return found.valid if found else 0
+
+    def settled(self, header: CellHeader) -> int:
+        """Reps that need no other: valid ones, and those that leaked and are no acknowledged exception."""
+        found = self.group(header)
+        runs = {rep.run for rep in found.reps if rep.last.error == LEAK} if found else set()
+        if found is None or not runs:
+            return found.valid if found else 0
+        from evalrepo.store.leaking import acknowledged
+
+        mine = [row for row in self.rows(header.cell) if row.executed in runs and row.requested == header.model]
+        return found.valid + len(leaked(mine, acknowledged(self._tree)))
 
     def another_subject(self, header: CellHeader) -> bool:
         """Whether the cell was measured with another subject as well: there is something to compare with."""

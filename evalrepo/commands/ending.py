@@ -88,7 +88,7 @@ def show_nothing(
     if means.format == "json":
         _json(_end_data(parts, end, (), means.budget))
         return end.code
-    low = [line for line in end.deciding if line.passes < line.needed and not line.canary]
+    low = [line for line in end.deciding if (line.passes < line.needed or line.leaked) and not line.canary]
     _say_tables(parts[:1], [low] if low else [])
     _say_skipped(parts)
     _say_sheets(end, looked)

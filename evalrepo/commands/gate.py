@@ -47,8 +47,9 @@ def command(world: World, /, **given: Any) -> int:
     Exit 0: pass. Exit 1: block (a golden scenario with any FAIL, more cells below their bar than chance makes, a drop
     overall or in a tier, a confirmed suspect). Exit 3: inconclusive (too few reps, an unresolved suspect, a metric to
     be investigated, a drop of the margin or more not excluded, a pass that hangs on ERRORs, a required canary that
-    nobody looked at). Exit 4: invalid (frozen files, a missing, stale or not comparable cell, ERRORs over the bound, a
-    degenerate suite, results that are not as they were written or cannot be reproduced). Exit 2: it cannot answer.
+    nobody looked at). Exit 4: invalid (frozen files, a missing, stale or not comparable cell, ERRORs over the bound, an
+    agent that saw what it must not see, a degenerate suite, results that are not as they were written or cannot be
+    reproduced). Exit 2: it cannot answer.
     """
     from evalrepo.repository.repo import Repository
 
@@ -98,6 +99,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     from evalrepo.commands.canary_gate import unseen
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
+    from evalrepo.commands.leaked import leak_evidence
     from evalrepo.commands.question import compared, remembered
     from evalrepo.commands.rescoring import Ground
     from evalrepo.commands.sides import place
@@ -122,6 +124,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
         confirmed=taken(found, asked, cells),
         background=known,
         evidence=[
+            *leak_evidence(Ground(repo, found, asked, candidate)),
             *evidence(Ground(repo, found, asked, candidate)),
             *unseen(_judge(base, candidate), candidate, asked.cells, cells),
         ],

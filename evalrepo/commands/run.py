@@ -203,7 +203,7 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
         session, asked = accept(session, counts, asked, options.words(), options.format)
 
     def replan() -> Plan:
-        return plan(ground(session, counts.again().valid), asked)
+        return plan(ground(session, counts.again().settled), asked)
 
     made = replan()
     if options.dry_run:

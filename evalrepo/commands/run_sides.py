@@ -71,7 +71,7 @@ def sides_of(here: Session, counts: Counts, asked: Asked, revisions: Revisions) 
     second = elsewhere.at(here, revisions.against, Purpose.AGAINST) if revisions.against else None
 
     def replanned(session: Session, other: Session | None) -> Plan:
-        return elsewhere.present(plan(ground(session, counts.again().valid, other), asked), session)
+        return elsewhere.present(plan(ground(session, counts.again().settled, other), asked), session)
 
     wanted = [Wanted(first, lambda: replanned(first, second))]
     if second is not None:

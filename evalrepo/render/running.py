@@ -50,6 +50,11 @@ class EndLine:
     canary: bool = False
 
     @property
+    def leaked(self) -> bool:
+        """Whether an agent saw what it must not see."""
+        return "leak" in self.errors
+
+    @property
     def state(self) -> str:
         """`ok`, `below its bar`, `canary`, or `N reps missing`."""
         if self.valid < self.want:
@@ -145,6 +150,11 @@ def spent_text(
 def next_step(lines: Sequence[EndLine], *, first: bool, versus: str = "") -> str:
     """What to do next, "" where only canaries were run. `first`: no other subject of these cells is recorded, so there
     is nothing to compare with; `versus`: the revision that was measured beside what is here."""
+    if any(line.leaked for line in lines):
+        return (
+            "next: evalrepo show ID says what leaked. Such a rep is never tried again, and\n"
+            "  evalrepo gate is invalid until it is measured anew, or acknowledged"
+        )
     if any(line.valid + line.left < line.want for line in lines):
         return "next: evalrepo show ID explains an ERROR; the same command tries again"
     if any(line.left for line in lines):

@@ -37,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the plan. `have` valid reps are recorded at these digests, `want` are asked for."""
+    """One cell of the plan. `have` reps that need no other are recorded at these digests, `want` are asked for."""
 
     header: CellHeader
     scenario: Scenario
@@ -95,7 +95,8 @@ class Ground:
     """CLI version of an agent."""
     isolation: str
     have: Callable[[CellHeader], int]
-    """Valid reps recorded at the header's digests and requested model."""
+    """Reps recorded at the header's digests and requested model that need no other: valid ones, and leaked ones, which
+    are never tried again."""
     purpose: Purpose = Purpose.MEASURE
     other: tuple[Tree, Config] | None = None
     """The side that is measured at the same time."""
