@@ -196,26 +196,36 @@ def _sealed(tree: Tree) -> set[str]:
 def _shared(at: _Search) -> dict[str, set[int]]:
     """Reserve scenario → shingles that are not its alone: those of the files that it has in common with the run-set.
 
-    They are taken from the base as long as the scenario is there as it is now: text that a later change copies into
-    the run-set is a leak, not something in common.
+    They must stand there now, and in the base as long as that holds the scenario as it is: text that a later change
+    copies into the run-set is a leak, not something in common.
     """
-    trees = {id_: _paired(at, id_) for id_ in at.guard.shared or {}}
-    wanted = {
-        id_: [e.oid for e in trees[id_].under(*roots).values() if e.mode != GITLINK]
-        for id_, roots in (at.guard.shared or {}).items()
-    }
-    run_set = (at.base or at.tree).under("scenarios")
-    hits = at.sifter.hits([*(oid for oids in wanted.values() for oid in oids), *(e.oid for e in run_set.values())])
-    counts = Counter(n for e in run_set.values() if e.oid in hits for n in hits[e.oid].numbers)
-    everywhere = {number for number, files in counts.items() if files >= BOILERPLATE}
-    return {id_: everywhere.union(*(hits[oid].numbers for oid in oids if oid in hits)) for id_, oids in wanted.items()}
+    everywhere = set.intersection(*(_everywhere(at, tree) for tree in (at.tree, at.base) if tree is not None))
+    found: dict[str, set[int]] = {}
+    for id_, roots in (at.guard.shared or {}).items():
+        trees = (at.tree, at.base) if _paired(at, id_) else (at.tree,)
+        found[id_] = everywhere | set.intersection(*(_in(at, tree, roots) for tree in trees if tree is not None))
+    return found
 
 
-def _paired(at: _Search, scenario: str) -> Tree:
-    """The tree in which the scenario was paired with its twin: the base when it holds the same file."""
+def _in(at: _Search, tree: Tree, roots: Iterable[str]) -> set[int]:
+    """Shingles of the reserve in the files below these roots."""
+    oids = [entry.oid for entry in tree.under(*roots).values() if entry.mode != GITLINK]
+    return {number for hits in at.sifter.hits(oids).values() for number in hits.numbers}
+
+
+def _everywhere(at: _Search, tree: Tree) -> set[int]:
+    """Shingles that so many files of the run-set have that they say nothing."""
+    oids = [entry.oid for entry in tree.under("scenarios").values() if entry.mode != GITLINK]
+    hits = at.sifter.hits(oids)
+    counts = Counter(number for oid in oids if oid in hits for number in hits[oid].numbers)
+    return {number for number, files in counts.items() if files >= BOILERPLATE}
+
+
+def _paired(at: _Search, scenario: str) -> bool:
+    """Whether the base holds the scenario as it is now: then that is where it was paired with its twin."""
     path = f"{RESERVE}/{scenario.partition('/')[0]}.yaml"
     now, before = at.tree.get(path), at.base.get(path) if at.base is not None else None
-    return at.base if at.base is not None and now is not None and before == now else at.tree
+    return now is not None and before == now
 
 
 def _judge(at: _Search, text: Text, hits: Hits, shared: Mapping[str, set[int]]) -> None:
