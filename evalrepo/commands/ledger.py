@@ -30,6 +30,8 @@ def command(world: World, *, kinds: tuple[EventKind, ...], rev: str | None, form
 
     Exit 0: listed. Exit 2: the revision cannot be read. An event that cannot be read is told by `evalrepo lint`.
     """
+    from evalrepo.discipline.said import standing
+    from evalrepo.render.safe import safe, wrapped
     from evalrepo.repository.repo import Repository
     from evalrepo.store.loading import read_events
 
@@ -39,7 +41,8 @@ def command(world: World, *, kinds: tuple[EventKind, ...], rev: str | None, form
     if format_ == "json":
         click.echo(_json(chosen, events))
     else:
-        click.echo("\n".join([*_text(chosen), *_open(events)]) or "no event")
+        lines = [part for line in standing(events) for part in wrapped(safe(line), then="  ")]
+        click.echo("\n".join([*_text(chosen), *lines]) or "no event")
         for finding in unread:
             click.echo(str(finding), err=True)
     return Exit.YES
@@ -80,13 +83,3 @@ def _what(event: Event) -> str:
 
 def _few(words: tuple[str, ...] | list[str]) -> str:
     return ", ".join(words[:4]) + (f" and {len(words) - 4} more" if len(words) > 4 else "")
-
-
-def _open(events: Mapping[str, Event]) -> Iterator[str]:
-    from evalrepo.discipline.history import thawed
-    from evalrepo.discipline.said import loops
-
-    for path in thawed(events):
-        yield f"open: {path} is thawed; evalrepo freeze closes it"
-    for name, event in loops(events).items():
-        yield f"open: tuning loop {name} on {event.subject} since {event.at[:10]}; evalrepo tune stop {name}"

@@ -12,6 +12,7 @@ from evalrepo.errors import Exit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from evalrepo.repository.tree import Tree
     from evalrepo.store.loading import Loaded
     from evalrepo.world import World
 
@@ -29,9 +30,22 @@ def command(world: World, *, what: str, rev: str | None, format_: str) -> int:
     from evalrepo.store import load, usable
 
     repo = Repository.open(world)
-    rows = list(ROWS[what](usable(load(repo.tree(rev or "WORKTREE"), repo))))
+    tree = repo.tree(rev or "WORKTREE")
+    rows = list(ROWS[what](usable(load(tree, repo))))
     click.echo(FORMATS[format_](what, rows), nl=bool(rows) or format_ != "ids")
+    if format_ == "text" and what == "scenarios":
+        _say_standing(tree)
     return Exit.YES
+
+
+def _say_standing(tree: Tree) -> None:
+    """Generation of what is frozen, open thaws and tuning loops, below the table."""
+    from evalrepo.discipline.said import standing
+    from evalrepo.render.safe import safe, wrapped
+    from evalrepo.store.loading import read_events
+
+    for line in standing(read_events(tree)[0]):
+        click.echo("\n".join(wrapped(safe(line), then="  ")))
 
 
 UNSAID = ("path",)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
 
-VERSION = 4
+VERSION = 5
 """Of what is remembered and of how it is worked out."""
 
 Parts = Mapping[str, Mapping[str, str]]
@@ -112,6 +112,7 @@ def _planned(data: dict[str, Any]) -> Planned:
         if data[side] is not None:
             data[side] = Identity(**data[side])
     data["bar"] = tuple(data["bar"])
+    data["thaws"] = tuple((at, said) for at, said in data["thaws"])
     return Planned(**data)
 
 

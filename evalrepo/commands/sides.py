@@ -15,6 +15,7 @@ from evalrepo.records.verdict import Side
 if TYPE_CHECKING:
     from evalrepo.comparing.grid import Grid
     from evalrepo.records.config import Config
+    from evalrepo.records.event import Event
     from evalrepo.records.record import Digests
     from evalrepo.records.scenario import Scenario
     from evalrepo.repository.repo import Repository
@@ -63,6 +64,19 @@ class Place:
     def scenarios(self) -> dict[str, Scenario]:
         """Id → scenario, run-set and reserve."""
         return {i: s.scenario for i, s in self.loaded.scenarios.items()}
+
+    @cached_property
+    def ledger(self) -> dict[str, Event]:
+        """Path → event, oldest first, of those that can be read."""
+        from evalrepo.store.loading import read_events
+
+        return read_events(self.tree)[0]
+
+    def thaws(self, scenario: str) -> tuple[tuple[str, str], ...]:
+        """When what a scenario rests on was thawed, and the sentence about it, oldest first."""
+        from evalrepo.store.closing import thaws
+
+        return thaws(self.tree, self.loaded, self.ledger, scenario)
 
     def ids(self, patterns: Iterable[str], *, strict: bool = True) -> list[str]:
         """Run-set ids that the patterns name; with `strict` a pattern that names none is a UsageError."""
@@ -172,6 +186,7 @@ def planned(base: Place | None, candidate: Place, grids: tuple[Grid, Grid], gold
                 new=cell not in before,
                 cluster=known.clusters[scenario],
                 control=known.scenarios[scenario].polarity == "negative",
+                thaws=candidate.thaws(scenario),
             )
         )
     return out

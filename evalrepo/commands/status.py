@@ -55,6 +55,7 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
     """
     from evalrepo.commands.finding_records import at_hand
     from evalrepo.commands.sides import place
+    from evalrepo.discipline.said import standing
     from evalrepo.repository.repo import Repository
     from evalrepo.running.recover import dead_runs
 
@@ -62,6 +63,7 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
     rows = at_hand(repo)
     here = place(repo, WORKTREE)
     lines, notes = _lines(repo, here, rows, grid_of(here, suite))
+    notes += standing(here.ledger)
     dead = dead_runs(repo)
     if format == "json":
         from evalrepo.render.json import to_json
@@ -124,7 +126,7 @@ def _line(here: Place, cell: Cell, asked: GridPlace, rows: Sequence[Row], versio
     if group is None and found.groups:
         cli = found.groups[0].parts.get("cli", "")
         return Line(*cell, "stale", 0, asked.reps, asked.reps, "", f"measured with CLI {cli}")
-    label, why = unmeasured(known, identity, Differences(digests_of(here, cell).parts, {}))
+    label, why = unmeasured(known, identity, Differences(digests_of(here, cell).parts, {}, here.thaws(cell[0])))
     return Line(*cell, str(label), 0, asked.reps, asked.reps, score_text(known.score) if known.score else "", why)
 
 

@@ -17,6 +17,7 @@ class Planned(NamedTuple):
 
     `before` and `after` are what a side must have been measured with; None where the side has no such subject, or the
     candidate no such cell. `new`: the base's grid has no such cell, so that nobody need have measured it there.
+    `thaws`: when what the scenario rests on was thawed, and the sentence about it, oldest first.
     `cluster`: scenarios that share it are one statistical unit, "" for a scenario by itself.
     """
 
@@ -34,6 +35,7 @@ class Planned(NamedTuple):
     new: bool = False
     cluster: str = ""
     control: bool = False
+    thaws: Sequence[tuple[str, str]] = ()
 
     @property
     def cell(self) -> Cell:
@@ -56,7 +58,7 @@ def compare_cell(
     pair = _shared(before, after)
     if pair is not None:
         return compared(planned, score(pair[0], planned.reps), score(pair[1], planned.reps), _beside(before, after))
-    return _uncomparable(planned, (before, after), Differences(expected or {}, parts or {}))
+    return _uncomparable(planned, (before, after), Differences(expected or {}, parts or {}, planned.thaws))
 
 
 def unexplained(planned: Planned, rows: Sequence[Row]) -> list[Row]:

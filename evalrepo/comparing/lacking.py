@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from evalrepo.comparing.pool import Identity, Pool, score
@@ -30,9 +30,16 @@ class Differences(NamedTuple):
 
     expected: Mapping[str, Mapping[str, str]]
     parts: Explain
+    thaws: Sequence[tuple[str, str]] = ()
+    """Of what the scenario rests on: when it was thawed (RFC 3339), and the sentence about it."""
 
     def named(self, row: Row, identity: Identity) -> str:
-        """`stimulus (fixture), apparatus (cli 1.0 → 1.1)`."""
+        """`stimulus (fixture), apparatus (cli 1.0 → 1.1)`; and the last thaw since the record."""
+        since = [said for at, said in self.thaws if at[:19] > row.start[:19]]
+        opened = (row.stimulus, row.instrument) != (identity.stimulus, identity.instrument)
+        return self._differing(row, identity) + (f"; {row.scenario} {since[-1]}" if since and opened else "")
+
+    def _differing(self, row: Row, identity: Identity) -> str:
         pairs = (
             ("subject", identity.subject, row.subject),
             ("stimulus", identity.stimulus, row.stimulus),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evalrepo.discipline.generations import generation
+from evalrepo.discipline.history import thawed
 from evalrepo.discipline.places import covered
 from evalrepo.records.event import Event
 
@@ -21,6 +23,20 @@ def loops(events: Mapping[str, Event]) -> dict[str, Event]:
             else:
                 open_.pop(event.name, None)
     return open_
+
+
+def standing(events: Mapping[str, Event]) -> list[str]:
+    """Sentences about the generation of what is frozen, thaws that are open, and tuning loops."""
+    if not events:
+        return []
+    last = next((e for e in reversed(list(events.values())) if e.event == "freeze"), None)
+    lines = [f"frozen: generation {generation(events)}, of {last.at[:10]}"] if last else []
+    lines += [f"open: {path} is thawed; evalrepo freeze closes it" for path in thawed(events)]
+    lines += [
+        f"open: tuning loop {name} on {event.subject} since {event.at[:10]}; evalrepo tune stop {name} --why REASON"
+        for name, event in loops(events).items()
+    ]
+    return lines
 
 
 def retired(events: Mapping[str, Event]) -> dict[str, Event]:

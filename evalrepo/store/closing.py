@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evalrepo.discipline.closure import closure, of_scenario, unlocked
-from evalrepo.discipline.generations import instruments
+from evalrepo.discipline.generations import instruments, touches
+from evalrepo.discipline.generations import thawed as was_thawed
 from evalrepo.discipline.history import thawed
 from evalrepo.discipline.places import covered, outermost
 from evalrepo.discipline.said import loops
@@ -45,6 +46,16 @@ def unfrozen(tree: Tree, loaded: Loaded, lock: Lock | None) -> dict[str, str]:
 def rests_on(tree: Tree, loaded: Loaded, one: LoadedScenario) -> dict[str, str]:
     """Path → why, of all whose change is another generation of a scenario: its own file, and what that names."""
     return {one.path: f"the file of {one.id}", **of_scenario(one.id, one.scenario, loaded.config, tree)}
+
+
+def thaws(tree: Tree, loaded: Loaded, events: Mapping[str, Event], scenario: str) -> tuple[tuple[str, str], ...]:
+    """When what a scenario rests on was thawed (RFC 3339), and the sentence about it, oldest first."""
+    found = [event for event in events.values() if event.event == "thaw"]
+    one = loaded.scenarios.get(scenario)
+    if not found or one is None:
+        return ()
+    paths = rests_on(tree, loaded, one)
+    return tuple((event.at, was_thawed(event)) for event in found if touches(event, paths))
 
 
 def new_instruments(

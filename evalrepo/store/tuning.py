@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from evalrepo.store.loading import load, read_events, usable
 from evalrepo.store.stored import Reader
 
 if TYPE_CHECKING:
-    from evalrepo.records.event import Event
     from evalrepo.repository.repo import Repository
     from evalrepo.store.loading import Loaded, LoadedScenario
 
@@ -113,12 +112,3 @@ def _subject(loaded: Loaded, name: str, subject: str | None) -> str:
 
 def _scenarios(loaded: Loaded, subject: str) -> list[LoadedScenario]:
     return [one for one in loaded.of_set("run-set").values() if subject in one.scenario.subject]
-
-
-def described(events: Mapping[str, Event]) -> list[str]:
-    """A sentence for each loop that is open."""
-    return [
-        f"tuning loop {name} is open since {event.at[:10]}: {len(event.paths)} roots of {event.subject}'s run-set are "
-        f"frozen; evalrepo tune stop {name} ends it"
-        for name, event in loops(events).items()
-    ]
