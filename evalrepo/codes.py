@@ -181,7 +181,16 @@ CODES |= {
     "FRZ012": "A locked file has the blob id that was frozen but another SHA-256: a forged object, or a forged lock.",
     "FRZ013": "A frozen file is open for a change. Until the next freeze the reserve is not measured.",
     "FRZ014": "The lock lost one of its roots, below which additions are noticed, and no event says so.",
+    "FRZ015": "git was told not to look at a frozen file (`assume-unchanged`, or `skip-worktree` without a sparse "
+    "checkout), so an edit of it on disk stays out of sight until somebody commits it. Take the mark away.",
     "FRZ016": "Something that cannot be frozen by content: a submodule, a git-lfs pointer, a line break in a name.",
+    "FRZ017": "A replace reference or a graft: git shows other objects or other parents here than are stored. evalrepo "
+    "believes neither, but whoever reviews by git does. Remove it.",
+    "FRZ018": "The revision that a range begins with is no ancestor of its end. Either the branch was rewritten, then "
+    "what it said must be there again, or it has only left another branch.",
+    "FRZ019": "The goal moved with the ball: a subject and what measures it changed together, so a better score may "
+    "come from the easier question. Change one at a time, or measure the old wording by the new question too. "
+    "`discipline: {moved_goal: error}` in evalrepo.yaml makes it an error.",
 }
 
 CODES |= {

@@ -60,7 +60,7 @@ def _merging(environ: dict[str, str]) -> bool | None:
 
 def _as_locked(lock: bytes, environ: dict[str, str]) -> bool:
     roots = _roots(lock)
-    listing = _start(["ls-files", "-s", "-z", "--", *map(os.fsdecode, (*OURS, RESERVE, *roots))], environ)
+    listing = _start(["ls-files", "-s", "-v", "-z", "--", *map(os.fsdecode, (*OURS, RESERVE, *roots))], environ)
     head = _start(["ls-tree", "-z", "HEAD", "--", *map(os.fsdecode, OURS)], environ)
     expected = _parse(lock, len(roots))  # while git reads the index
     staged, committed = _finish(listing), _finish(head)
@@ -91,7 +91,7 @@ def _roots(lock: bytes) -> list[bytes]:
 
 
 def _parse(lock: bytes, roots: int) -> list[bytes] | None:
-    """The lines as `git ls-files -s` prints them, None for what is not a lock as we write it.
+    """The lines as `git ls-files -s -v` prints unmarked entries, None for what is not a lock as we write it.
 
     Modes, blob ids, paths and their order need no look: they are held against git's own.
     """
@@ -109,7 +109,7 @@ def _parse(lock: bytes, roots: int) -> list[bytes] | None:
         and {len(total) for total in sums} <= {64}
         and not b"".join(sums).translate(None, b"0123456789abcdef")
     )
-    return [line[:oid] + b" 0\t" + line[path:] for line in lines] if usual else None
+    return [b"H " + line[:oid] + b" 0\t" + line[path:] for line in lines] if usual else None
 
 
 def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:
@@ -119,7 +119,7 @@ def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:
     events: list[tuple[bytes, bytes, bytes]] = []
     for entry in ours:
         meta, path = entry.split(b"\t", 1)
-        mode, oid, stage = meta.split(b" ")
+        _, mode, oid, stage = meta.split(b" ")
         if stage != b"0":
             return False
         if path.startswith(LEDGER + b"/"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
+from unicodedata import normalize
 
 from evalrepo.discipline.places import RESERVE, covered, outermost
 from evalrepo.errors import Finding, Place
@@ -17,7 +18,7 @@ POINTER = b"version https://git-lfs.github.com/spec/"
 """How a git-lfs pointer begins: the content is not in git."""
 
 RESTORE = (
-    "put it back (git restore --source=HEAD --staged --worktree {path}), or evalrepo thaw {path} --why REASON first"
+    "put it back (git restore --source={source} --staged --worktree {path}), or evalrepo thaw {path} --why REASON first"
 )
 FREEZE_IT = "evalrepo freeze {path}, or take it out of the index (git rm --cached {path})"
 
@@ -39,22 +40,23 @@ def roots_of(lock: Lock | None) -> tuple[str, ...]:
     return outermost({RESERVE, *(lock.roots if lock else ())})
 
 
-def compare(lock: Lock, files: Files) -> list[Finding]:
+def compare(lock: Lock, files: Files, source: str = "HEAD") -> list[Finding]:
     """Findings FRZ001-FRZ006: how the files below the lock's roots differ from its lines, by path, mode and blob id.
 
-    `files`: everything below `roots_of(lock)`, thawed files left out.
+    `files`: everything below `roots_of(lock)`, thawed files left out. `source`: the revision that hints take the
+    frozen content from.
     """
     lines = lock.by_path()
     roots = frozenset(roots_of(lock))
     there = {path: file for path, file in files.items() if path in lines or covered(roots, path)}
     gone = {path: line for path, line in lines.items() if path not in there}
     new = {path: file for path, file in there.items() if path not in lines}
-    found = [_changed(lines[path], file) for path, file in there.items() if path in lines]
-    return sorted([*filter(None, found), *_moved(gone, new)])
+    found = [_changed(lines[path], file, source) for path, file in there.items() if path in lines]
+    return sorted([*filter(None, found), *_folders(gone, new, source), *_moved(gone, new, source)])
 
 
-def _changed(line: LockLine, file: Stored) -> Finding | None:
-    place, hint = Place(line.path), RESTORE.format(path=line.path)
+def _changed(line: LockLine, file: Stored, source: str) -> Finding | None:
+    place, hint = Place(line.path), RESTORE.format(path=line.path, source=source)
     if line.mode[:3] != file.mode[:3]:
         kinds = f"was {_kind(line.mode)} and is now {_kind(file.mode)}"
         return Finding(place, "FRZ006", f"is frozen, {kinds}", hint)
@@ -69,22 +71,61 @@ def _kind(mode: str) -> str:
     return KINDS.get(mode, f"of mode {mode}")
 
 
-def _moved(gone: dict[str, LockLine], new: dict[str, Stored]) -> Iterator[Finding]:
+def _folders(gone: dict[str, LockLine], new: dict[str, Stored], source: str) -> Iterator[Finding]:
+    """A folder of frozen files that became a file, a symlink or a submodule; takes what it explains out of both."""
+    for path in [p for p in new if any(old.startswith(p + "/") for old in gone)]:
+        inside = [old for old in gone if old.startswith(path + "/")]
+        for old in inside:
+            del gone[old]
+        what = f"was a folder with {len(inside)} frozen file{'s' if len(inside) != 1 else ''} and is now"
+        hint = RESTORE.format(path=path, source=source)
+        yield Finding(Place(path), "FRZ006", f"{what} {_kind(new.pop(path).mode)}", hint)
+
+
+def _moved(gone: dict[str, LockLine], new: dict[str, Stored], source: str) -> Iterator[Finding]:
+    pairs = dict(_renamed(gone, new))
+    for old, path in pairs.items():
+        also = "" if new[path].oid == gone[old].oid else ", and its content changed"
+        text = f"is frozen, and was renamed to {path}{_only_in(old, path)}{also}"
+        yield Finding(Place(old), "FRZ004", text, RESTORE.format(path=old, source=source))
+    for path in new.keys() - pairs.values():
+        yield Finding(Place(path), "FRZ002", "was added below a frozen root", FREEZE_IT.format(path=path))
+    for path in gone.keys() - pairs.keys():
+        hint = RESTORE.format(path=path, source=source)
+        yield Finding(Place(path), "FRZ003", "is frozen, and was deleted", hint)
+
+
+def _renamed(gone: Mapping[str, LockLine], new: Mapping[str, Stored]) -> Iterator[tuple[str, str]]:
+    """Old path and new path: names that a file system may take for the same first, then the same content."""
+    alike = {_folded(path): path for path in gone}
     by_content: dict[str, list[str]] = {}
-    for path, line in gone.items():
-        by_content.setdefault(line.oid, []).append(path)
-    renamed: set[str] = set()
-    for path, file in new.items():
-        origins = by_content.get(file.oid)
-        if origins:
-            old = origins.pop(0)
-            renamed.add(old)
-            yield Finding(Place(old), "FRZ004", f"is frozen, and was renamed to {path}", RESTORE.format(path=old))
-        else:
-            yield Finding(Place(path), "FRZ002", "was added below a frozen root", FREEZE_IT.format(path=path))
-    for path in gone:
-        if path not in renamed:
-            yield Finding(Place(path), "FRZ003", "is frozen, and was deleted", RESTORE.format(path=path))
+    left = dict(new)
+    for path in new:
+        old = alike.pop(_folded(path), None)
+        if old is not None:
+            del left[path]
+            yield old, path
+    for old in alike.values():
+        by_content.setdefault(gone[old].oid, []).append(old)
+    for path, file in left.items():
+        if by_content.get(file.oid):
+            yield by_content[file.oid].pop(0), path
+
+
+def _folded(path: str) -> str:
+    return normalize("NFC", normalize("NFC", path).casefold())
+
+
+def _only_in(old: str, new: str) -> str:
+    """What two names that look alike differ in."""
+    if normalize("NFC", old) == normalize("NFC", new):
+        return f" (the same letters in another Unicode form: {old!a} and {new!a})"
+    return " (only the case of letters differs)" if _folded(old) == _folded(new) else ""
+
+
+def as_pointer(finding: Finding) -> Finding:
+    """FRZ006 for a file whose other content (FRZ001) is a pointer of git-lfs."""
+    return finding._replace(code="FRZ006", message="is frozen, and is now a git-lfs pointer, its content not in git")
 
 
 def deep(lock: Lock, hashes: Mapping[str, str]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -24,6 +24,10 @@ class Said(Protocol):
     def opens(self) -> tuple[str, ...]: ...
     @property
     def closes(self) -> tuple[str, ...]: ...
+    @property
+    def commits(self) -> tuple[str, ...]: ...
+    @property
+    def codes(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -46,29 +50,74 @@ class State:
 
 @dataclass(frozen=True)
 class Gained:
-    """Paths that newly gained events name."""
+    """Newly gained thaw and freeze events: file → the paths that it names."""
 
-    thawed: frozenset[str]
-    frozen: frozenset[str]
+    thaws: Mapping[str, frozenset[str]]
+    freezes: Mapping[str, frozenset[str]]
+
+    @cached_property
+    def thawed(self) -> frozenset[str]:
+        """Every path that a thaw names."""
+        return frozenset().union(*self.thaws.values())
+
+    @cached_property
+    def frozen(self) -> frozenset[str]:
+        """Every path that a freeze names."""
+        return frozenset().union(*self.freezes.values())
+
+    def lacks(self, path: str, old: LockLine | None, new: LockLine | None) -> list[str]:
+        """Kinds of events that the change of a line wants and that are not there."""
+        if old == new:
+            return []
+        wants = ["thaw"] if old is not None and not covered(self.thawed, path) else []
+        return wants + (["freeze"] if new is not None and not covered(self.frozen, path) else [])
 
 
-def gained(now: State, base: State) -> Gained:
-    """What the ledger of `now` says that the ledger of `base` did not."""
-    new = [now.read(path) for path in now.ledger if path not in base.ledger]
+def gained(events: Mapping[str, Said | None]) -> Gained:
+    """What these new events open and close; None is one that cannot be read."""
     return Gained(
-        thawed=frozenset(p for e in new if e for p in e.opens),
-        frozen=frozenset(p for e in new if e for p in e.closes),
+        {path: frozenset(e.opens) for path, e in events.items() if e is not None and e.opens},
+        {path: frozenset(e.closes) for path, e in events.items() if e is not None and e.closes},
     )
 
 
+def own(said: Sequence[Gained]) -> Gained:
+    """What is new against every parent: said in the commit itself."""
+    first, *rest = said
+    return Gained(
+        {path: names for path, names in first.thaws.items() if all(path in other.thaws for other in rest)},
+        {path: names for path, names in first.freezes.items() if all(path in other.freezes for other in rest)},
+    )
+
+
+def lacking(
+    path: str, new: LockLine | None, olds: Sequence[LockLine | None], said: Sequence[Gained], fresh: Gained
+) -> tuple[int, list[str]] | None:
+    """The first parent against which a line changed without the events that it wants, and their kinds.
+
+    A line that one of the parents has may come with what that parent's side said; one that none of them has needs
+    events of the commit itself (`fresh`), or a merge could give a file any content where only one side was opened.
+    """
+    taken = new in olds
+    for number, (old, events) in enumerate(zip(olds, said, strict=True)):
+        wants = (events if taken else fresh).lacks(path, old, new)
+        if wants:
+            return number, wants
+    return None
+
+
 def check(now: State, bases: Sequence[State]) -> list[Finding]:
-    """FRZ007-FRZ010 and FRZ014 of `now` against each base: HEAD for what is staged, every parent of a commit."""
+    """FRZ007-FRZ010 and FRZ014 of `now` against all bases: HEAD for what is staged, every parent of a commit."""
     found: set[Finding] = set()
     for base in bases:
         found.update(_missing(now, base))
         found.update(_ledger(now, base))
-        if now.lock is not None and now.lock_oid != base.lock_oid:
-            found.update(_lines(now.lock, base.lock or Lock(), gained(now, base), base.name))
+    if now.lock is not None and any(now.lock_oid != base.lock_oid for base in bases):
+        said = [gained({p: now.read(p) for p in now.ledger if p not in base.ledger}) for base in bases]
+        found.update(_lines(now.lock, bases, said))
+        for base, events in zip(bases, said, strict=True):
+            roots = (base.lock or Lock()).roots
+            found.update(lost_root(root) for root in lost_roots(now.lock, roots, events))
     return sorted(found)
 
 
@@ -95,41 +144,37 @@ def _ledger(now: State, base: State) -> list[Finding]:
     return found
 
 
-def _lines(now: Lock, base: Lock, said: Gained, name: str) -> list[Finding]:
-    old, new = base.by_path(), now.by_path()
+def _lines(now: Lock, bases: Sequence[State], said: Sequence[Gained]) -> list[Finding]:
+    new, olds = now.by_path(), [(base.lock or Lock()).by_path() for base in bases]
+    fresh = own(said)
     found = []
-    for path in sorted(old.keys() | new.keys()):
-        wants = _wants(old.get(path), new.get(path), said)
-        if wants:
-            found.append(_unsaid(path, path in old, path in new, wants, name))
-    roots, named = frozenset(now.roots), said.frozen | said.thawed
-    for root in base.roots:
-        if not covered(roots, root) and not covered(named, root):
-            hint = f"evalrepo thaw {root} --why REASON, then evalrepo freeze"
-            found.append(Finding(Place(LOCK), "FRZ014", f"no longer names the root {root}, and no event says so", hint))
+    for path in sorted({*new}.union(*olds)):
+        lines = [old.get(path) for old in olds]
+        wants = lacking(path, new.get(path), lines, said, fresh)
+        if wants is not None:
+            number, kinds = wants
+            found.append(unsaid(path, lines[number], new.get(path), kinds, bases[number].name))
     return found
 
 
-def _wants(old: LockLine | None, new: LockLine | None, said: Gained) -> list[str]:
-    """Kinds of events that a changed line lacks."""
-    if old == new:
-        return []
-    line = old or new
-    assert line is not None
-    path = line.path
-    wants = []
-    if old is not None and not covered(said.thawed, path):
-        wants.append("thaw")
-    if new is not None and not covered(said.frozen, path):
-        wants.append("freeze")
-    return wants
+def lost_roots(now: Lock, roots: Iterable[str], said: Gained) -> list[str]:
+    """Roots of a parent that the lock does not cover any more, and of which no new event speaks."""
+    there, named = frozenset(now.roots), said.frozen | said.thawed
+    return [root for root in roots if not covered(there, root) and not covered(named, root)]
 
 
-def _unsaid(path: str, before: bool, after: bool, wants: list[str], name: str) -> Finding:
-    what = "changed" if before and after else "was removed" if before else "was added"
+def lost_root(root: str) -> Finding:
+    """FRZ014."""
+    hint = f"evalrepo thaw {root} --why REASON, then evalrepo freeze"
+    return Finding(Place(LOCK), "FRZ014", f"no longer names the root {root}, and no event says so", hint)
+
+
+def unsaid(path: str, old: LockLine | None, new: LockLine | None, wants: Sequence[str], name: str) -> Finding:
+    """FRZ009: the line changed against the revision that is called `name`, and events of the kinds `wants` lack."""
+    what = "changed" if old and new else "was removed" if old else "was added"
     restore = f"git restore --source={name} --staged --worktree {LOCK}"
     hint = f"{restore}, then evalrepo thaw {path} --why REASON and evalrepo freeze"
-    if not before:
+    if not old:
         hint = "write it with evalrepo freeze, which leaves the event beside it"
     message = f"the line of {path} {what} since {name}, and the ledger gained no {' and no '.join(wants)} of it"
     return Finding(Place(LOCK), "FRZ009", message, hint)

@@ -63,7 +63,7 @@ def freeze(repo: Repository, paths: Sequence[str], why: str) -> Written:
     reasons = _whole(tree, whole) if whole else {}
     wanted = _known(reader, paths) if paths else tuple(reasons)
     files = reader.files(sorted({*frozen.roots_of(state.lock), *wanted}))
-    refuse_merge(repo, reader)
+    refuse_merge(reader)
     plan = frozen.plan(state.lock, wanted, files, whole=not paths)
     refuse_unstaged(repo, (*plan.roots, LOCK, LEDGER))
     refuse_changed(state, files, plan.paths)
@@ -157,12 +157,10 @@ def _inside(path: str) -> str:
     return normal
 
 
-def refuse_merge(repo: Repository, reader: Reader) -> None:
-    """DataError for unmerged files, GitError while git is in the middle of something."""
+def refuse_merge(reader: Reader) -> None:
+    """DataError for unmerged files. In a merge or a rebase whose conflicts are resolved freezing goes on: that is how a
+    lock that both sides changed is written."""
     _refuse(reader.merge_findings())
-    busy = repo.busy()
-    if busy is not None:
-        raise GitError(f"a {busy} is in progress", hint=f"finish or abort the {busy} first")
 
 
 def _refuse(findings: Sequence[Finding]) -> None:

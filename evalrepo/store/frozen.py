@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalrepo.discipline import history
-from evalrepo.discipline.freeze import Files, compare, deep, roots_of
+from evalrepo.discipline.freeze import Files, as_pointer, compare, deep, roots_of
 from evalrepo.errors import DataError, Finding, GitError, Place
 from evalrepo.store.stored import Reader, hashes
 
@@ -57,8 +57,19 @@ def _judged(now: Reader, state: State, past: Sequence[State]) -> tuple[list[Find
         return findings, None, ()
     files = now.files(roots_of(lock))
     there, thawed = without_thawed(files, lock, state)
-    findings += compare(lock, there)
+    found = [_exactly(now, f, there) for f in compare(lock, there, now.before)]
+    findings += [*found, *now.bit_findings(lock.by_path())]
     return [*findings, *map(_is_thawed, thawed)], lock, thawed
+
+
+def _exactly(now: Reader, finding: Finding, files: Files) -> Finding:
+    """What content alone tells (a pointer of git-lfs), and what only the index knows (an entry without content)."""
+    path = finding.place.file
+    if finding.code == "FRZ001" and now.is_pointer(files[path].oid):
+        return as_pointer(finding)
+    if finding.code == "FRZ003" and path in now.intended:
+        return finding._replace(message="is frozen, and was deleted; git add -N only says that it is to come")
+    return finding
 
 
 def without_thawed(files: Files, lock: Lock, state: State) -> tuple[Files, tuple[str, ...]]:

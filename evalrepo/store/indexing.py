@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -156,7 +156,29 @@ def subjects_of(index: Index, changed: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for path in changed for name in subject_of(path)))
 
 
-def _concerned(index: Index, subject_of: _Subjects, numbers: Mapping[str, int], path: str) -> Iterator[tuple[int, str]]:
+def owners_of(index: Index, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Path → the subjects that hold it, for those that one holds."""
+    subject_of = _Subjects(index)
+    return {path: names for path in paths if (names := subject_of(path))}
+
+
+def measured_by(index: Index, paths: Iterable[str]) -> dict[str, set[str]]:
+    """Path → the subjects that it measures: as a scenario, or as what a scenario names."""
+    of: dict[int, set[str]] = {}
+    for name, subject in index.subjects.items():
+        for number in subject["scenarios"]:
+            of.setdefault(number, set()).add(name)
+    numbers = {id_: n for n, id_ in enumerate(index.ids)}
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        for number, _ in _concerned(index, lambda _: [], numbers, path):
+            found.setdefault(path, set()).update(of.get(number, ()))
+    return found
+
+
+def _concerned(
+    index: Index, subject_of: Callable[[str], list[str]], numbers: Mapping[str, int], path: str
+) -> Iterator[tuple[int, str]]:
     if path == CONFIG:
         yield from ((number, "config") for number in numbers.values())
         return

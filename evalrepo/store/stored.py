@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from os import fsdecode
+from shlex import quote
 from typing import TYPE_CHECKING
 
+from evalrepo.discipline.freeze import POINTER
 from evalrepo.discipline.history import State
 from evalrepo.discipline.places import CONFIG, LEDGER, LOCK, covers
 from evalrepo.errors import DataError, Finding, Place
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 OURS = (LOCK, CONFIG, LEDGER)
 _CHUNK = 2000
+_UNWATCHED = {"h": "assume-unchanged", "s": "assume-unchanged", "m": "assume-unchanged", "S": "skip-worktree"}
+"""How `git ls-files -v` marks entries whose files git does not look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,16 @@ class Reader:
         self.repo = repo
         self.name = name
         self.unmerged: set[str] = set()
+        self.intended: set[str] = set()
+        self.unwatched: dict[str, str] = {}
         self._commit = commit
 
     def files(self, roots: Iterable[str]) -> dict[str, File]:
-        """What is stored at and below these paths, in git's order. Unmerged paths go to `unmerged` instead."""
+        """What is stored at and below these paths, in git's order.
+
+        Of the index, unmerged paths go to `unmerged` instead and those that are only intended to `intended`; entries
+        whose files git does not look at are in `unwatched` too, with the name of the bit.
+        """
         wanted = list(roots)
         found: dict[str, File] = {}
         for at in range(0, len(wanted), _CHUNK):
@@ -56,25 +66,41 @@ class Reader:
         index = self.repo.tree("INDEX")
         index.entries()
         left_out = frozenset(index.left_out)
+        self.intended |= left_out & found.keys()
         return {path: file for path, file in found.items() if path not in left_out}
 
     def _list(self, roots: list[str], found: dict[str, File]) -> None:
         if self._commit is None:
-            listing = self.repo.git("ls-files", "-s", "-z", "--", *roots)
+            listing = self.repo.git("ls-files", "-s", "-v", "-z", "--", *roots)
         else:
             listing = self.repo.git("ls-tree", "-r", "-z", "--full-tree", self._commit, "--", *roots)
         for entry in filter(None, listing.split(b"\0")):
             meta, raw = entry.split(b"\t", 1)
-            mode, second, third = meta.decode().split(" ")
             path = fsdecode(raw)
-            if self._commit is None and third != "0":
+            if self._commit is not None:
+                mode, _, oid = meta.decode().split(" ")
+                found[path] = File(mode, oid)
+                continue
+            tag, mode, oid, stage = meta.decode().split(" ")
+            if tag in _UNWATCHED:
+                self.unwatched[path] = _UNWATCHED[tag]
+            if stage != "0":
                 self.unmerged.add(path)
             else:
-                found[path] = File(mode, second if self._commit is None else third)
+                found[path] = File(mode, oid)
 
     def read(self, oid: str) -> bytes:
         """A blob's bytes."""
         return next(iter(self.repo.git.blobs([oid])))[1]
+
+    @property
+    def before(self) -> str:
+        """The revision that hints take earlier content from."""
+        return "HEAD" if self._commit is None else f"{self._commit[:12]}^"
+
+    def is_pointer(self, oid: str) -> bool:
+        """Whether a blob is a git-lfs pointer."""
+        return 0 < (self.repo.git.sizes([oid])[oid] or 0) < 1024 and self.read(oid).startswith(POINTER)
 
     def state(self, *, of: State | None = None) -> State:
         """Lock, config and ledger; raises DataError for a lock that cannot be read.
@@ -111,6 +137,20 @@ class Reader:
             return event_file(self.read(file.oid), path)
         except DataError:
             return None
+
+    def bit_findings(self, lines: Container[str]) -> list[Finding]:
+        """FRZ015 for every frozen file that git was told not to look at; a sparse checkout skips files rightly."""
+        sparse = self.unwatched and self.repo.git.code("config", "--bool", "core.sparseCheckout")[1] == b"true\n"
+        return [
+            Finding(
+                Place(path),
+                "FRZ015",
+                f"is marked {bit}, so an edit of it on disk is not seen",
+                f"git update-index --no-{bit} {quote(path)}",
+            )
+            for path, bit in sorted(self.unwatched.items())
+            if path in lines and not (sparse and bit == "skip-worktree")
+        ]
 
     def merge_findings(self) -> list[Finding]:
         """FRZ011 for every unmerged path that was met."""

@@ -53,7 +53,7 @@ def start(repo: Repository, name: str, subject: str | None, why: str) -> Loop:
     rests = {p for one in _scenarios(loaded, chosen) for p in closing.rests_on(tree, loaded, one)}
     paths = tuple(sorted(path for path in rests if not covered(held, path) and tree.under(path)))
     files = reader.files(sorted({*frozen.roots_of(state.lock), *paths}))
-    refuse_merge(repo, reader)
+    refuse_merge(reader)
     plan = frozen.plan(state.lock, paths, files, whole=False)
     refuse_unstaged(repo, (*paths, LOCK, LEDGER))
     refuse_changed(state, files, paths)
@@ -76,7 +76,7 @@ def stop(repo: Repository, name: str, why: str) -> Loop:
     if name not in open_:
         raise UsageError(f"there is no open loop {name}", hint=f"open: {', '.join(open_) or 'none'}")
     begun = open_.pop(name)
-    refuse_merge(repo, reader)
+    refuse_merge(reader)
     refuse_unstaged(repo, (LOCK, LEDGER))
     refuse_changed(state, reader.files(frozen.roots_of(state.lock)), begun.paths)
     loose = [path for path in thawed(events) if covered(frozenset(begun.paths), path)]
