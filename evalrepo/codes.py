@@ -237,5 +237,9 @@ CODES |= {
     "RUN006": "A result without the ref of its run. What this clone measured it keeps until `evalrepo transcripts "
     "prune` leaves a tombstone; refs of others are fetched on request. Without it nobody can judge the reps again.",
     "RUN007": "A run's ref or its journal has a rep that no record has. Every rep counts, so every rep is recorded.",
+    "RUN009": "A run was claimed (`discipline.claims`), and no record of it is here. Its clone was thrown away, or "
+    "its branch and ref were not pushed. Push them; a run that is lost is acknowledged with a reason.",
+    "RUN010": "A claim that is known here is gone from the remote, or changed. Somebody moved the claims back.",
+    "RUN011": "A result of a run that nobody claimed, in a repository whose runs are claimed before they begin.",
     "RUN008": "A stored transcript gives another verdict than its record says, by the same checks.",
 }

@@ -26,8 +26,9 @@ _MARK = re.compile(r"[0-9a-f]{8,64}")
 def command(world: World, *, places: tuple[str, ...], codes: tuple[str, ...], why: str, format_: str) -> int:
     """Acknowledge findings of `verify`, `leaks` or the audit: they were looked at, and may stay.
 
-    A PLACE is a commit, a path, COMMIT:PATH, or the hash that `leaks` prints. Commits and paths belong together: the
-    findings of these commits at these paths. What is only staged has no commit; put it right instead.
+    A PLACE is a commit, a path, COMMIT:PATH, the ref of a run or a claim, or the hash that `leaks` prints. Commits
+    and paths belong together: the findings of these commits at these paths. What is only staged has no commit; put
+    it right instead.
 
     Exit 0: written and staged. Exit 2: a place that is nothing here, an unknown code, no reason.
     """
@@ -56,6 +57,9 @@ def _sorted(repo: Repository, places: tuple[str, ...]) -> tuple[tuple[str, ...],
     paths: dict[str, None] = {}
     hashes: dict[str, None] = {}
     for place in places:
+        if place.startswith("refs/evalrepo/"):  # the place of a finding about a run or a claim, which may be gone
+            paths[place] = None
+            continue
         rev, colon, path = place.partition(":")
         commit = _commit(repo, rev)
         if commit is not None and (path or not colon):

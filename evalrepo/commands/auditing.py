@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalrepo.commands.recorded import facts, facts_of, given, own_clone, refs
 from evalrepo.discipline import numbering
+from evalrepo.discipline.places import CONFIG
 from evalrepo.discipline.told import Told, acknowledged
 from evalrepo.errors import EvalrepoError, Finding, GitError, Place
 
@@ -56,8 +57,41 @@ def present(repo: Repository, head: str) -> Iterator[Told]:
         *(numbering.own_numbers(everywhere, own, given(repo), elsewhere) if own else ()),
         *numbering.kept(committed, everywhere, kept, own, elsewhere),
         *_dead(repo),
+        *_claims(repo, head, everywhere, kept),
     ]
     return (Told(finding) for finding in found)
+
+
+def _claims(repo: Repository, head: str, everywhere: Sequence[Fact], kept: Iterable[str]) -> Iterator[Finding]:
+    """Claims as they are known here, where the house rules at `head` ask for them. No network is used."""
+    from evalrepo.discipline import claims
+    from evalrepo.running.journal import journals
+
+    remote = claims_remote(repo, head)
+    tip = repo.refs(claims.REF).get(claims.REF)
+    if remote is None:
+        return
+    if tip is None:
+        hint = f"git fetch {remote} {claims.REF}:{claims.REF}; evalrepo gate does it by itself"
+        yield Finding(Place(CONFIG), "RUN009", f"the claims at {remote} are not here", hint, warning=True)
+        return
+    tree = repo.tree(tip)
+    names = {entry.oid: name for name, entry in tree.children().items()}
+    held = claims.read({names[oid]: data for oid, data in repo.git.blobs(names)})
+    at_work = [path.stem for path in journals(repo.home)]
+    yield from claims.judged(held, everywhere, kept, at_work, repo.world.now())
+
+
+def claims_remote(repo: Repository, *commits: str) -> str | None:
+    """Where runs are claimed by the first of these commits whose `evalrepo.yaml` says so."""
+    from evalrepo.formats.yaml import config_file
+
+    for commit in commits:
+        tree = repo.tree(commit)
+        with contextlib.suppress(EvalrepoError):
+            if CONFIG in tree.under(CONFIG) and (found := config_file(tree.read(CONFIG), CONFIG).discipline.claims):
+                return found
+    return None
 
 
 def _dead(repo: Repository) -> Iterator[Finding]:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from evalrepo.commands.rescoring import Ground, again, listed
 from evalrepo.comparing.advice import plural
+from evalrepo.errors import GitError
 from evalrepo.records.verdict import Reason
 
 if TYPE_CHECKING:
+    from evalrepo.discipline.told import Told
     from evalrepo.errors import Finding
     from evalrepo.records.row import Row
 
@@ -20,6 +22,7 @@ _REASONS = {
     "results-altered": ("RUN004",),
     "results-dropped": ("RUN005", "RUN007"),
     "results-unkept": ("RUN006",),
+    "claims": ("RUN009", "RUN010", "RUN011"),
 }
 """A gate's reason → the findings that make it."""
 
@@ -43,17 +46,21 @@ def _counting(ground: Ground) -> Iterator[Row]:
 
 def _audit(ground: Ground) -> list[Reason]:
     """Results that were discarded, changed or made up: since the base, and as they are now."""
-    from evalrepo.commands.auditing import audited
+    from evalrepo.commands.auditing import audited, with_events
 
-    base = ground.asked.before.commit
-    told = audited(ground.repo, base or None)
+    base, head = ground.asked.before.commit, ground.repo.resolve("HEAD")
+    gone, reasons = _claims(ground, head)
+    told = [*audited(ground.repo, base or None), *with_events(ground.repo, head, gone)]
     look = f"evalrepo verify --records{f' --since {base[:12]}' if base else ''}"
-    reasons = []
     for code, codes in _REASONS.items():
         wrong = [one.finding for one in told if one.wrong and one.finding.code in codes]
         if wrong:
             text = f"{plural(len(wrong), 'finding')} about results: {_said(wrong[0])}"
             reasons.append(Reason("invalid", code, text, look))
+    open_ = [one.finding for one in told if one.finding.code == "RUN009" and one.finding.warning and not one.event]
+    if open_:
+        text = f"{plural(len(open_), 'claim')} of less than a day without a record: {_said(open_[0])}"
+        reasons.append(Reason("inconclusive", "claims-open", text, look))
     for code, some, what in (
         ("results-acknowledged", [one.finding for one in told if one.event], "acknowledged finding"),
         ("results-warnings", [one.finding for one in told if one.finding.warning and not one.event], "warning"),
@@ -61,6 +68,25 @@ def _audit(ground: Ground) -> list[Reason]:
         if some:
             reasons.append(Reason("note", code, f"{plural(len(some), what)} about results: {_said(some[0])}"))
     return reasons
+
+
+def _claims(ground: Ground, head: str) -> tuple[list[Told], list[Reason]]:
+    """What the remote lost of its claims, which are fetched here; and that they cannot be had."""
+    from evalrepo.commands.auditing import claims_remote
+    from evalrepo.discipline.claims import lost
+    from evalrepo.discipline.told import Told
+    from evalrepo.running.claiming import refreshed
+
+    base = ground.asked.before.commit
+    remote = claims_remote(ground.repo, *([base] if base else []), head)
+    if remote is None:
+        return [], []
+    try:
+        known, there = refreshed(ground.repo, remote)
+    except GitError as error:
+        text = f"the claims of runs at {remote} cannot be read, so nobody can say what was left out: {error.message}"
+        return [], [Reason("inconclusive", "claims-unreachable", text, f"git ls-remote {remote}")]
+    return [Told(finding) for finding in lost(known, there, remote)], []
 
 
 def _said(finding: Finding) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.runner import Git
     from evalrepo.results import Rows
 
-VERSION = 2
+VERSION = 3
 """Of what is remembered of a record, and of a ref."""
 FOLDERS = 4
 """Parts of the folder of a rep's files: transcripts, scenario, agent and tier, rep and attempt."""
@@ -46,8 +46,8 @@ def facts_of(repo: Repository, git: Git, places: Mapping[str, str]) -> Iterator[
     cache.put(fresh)
     for oid, path in places.items():
         if oid in known:
-            clone, sequence, previous, digest, run, executed, folders = known[oid]
-            yield Fact(path, oid, clone, sequence, previous, digest, run, executed, tuple(folders))
+            clone, sequence, previous, digest, run, executed, folders, start = known[oid]
+            yield Fact(path, oid, clone, sequence, previous, digest, run, executed, tuple(folders), start)
 
 
 def _fact(record: Mapping[str, Any], data: bytes) -> list[Any]:
@@ -61,6 +61,7 @@ def _fact(record: Mapping[str, Any], data: bytes) -> list[Any]:
         record["run"],
         executed,
         [f"{cell}/{rep['rep']}-{rep['attempt']}" for rep in record["reps"]],
+        record["start"],
     ]
 
 

@@ -14,7 +14,7 @@ STAYS = "if it has to be so: evalrepo acknowledge {path} --code {code} --why REA
 
 class Fact(NamedTuple):
     """A record at hand: where it is, its blob; clone, number and the hashes that chain it (see `Record.previous`); its
-    run, and the run that executed its reps; the folders of these in that run's ref."""
+    run, and the run that executed its reps; the folders of these in that run's ref; its UTC start."""
 
     path: str
     oid: str
@@ -25,6 +25,7 @@ class Fact(NamedTuple):
     run: str
     executed: str
     folders: tuple[str, ...]
+    start: str = ""
 
 
 class Kept(NamedTuple):

@@ -186,10 +186,11 @@ class Uncovered(Model):
 
 
 class Discipline(Model):
-    """House rules that the tool enforces."""
+    """House rules that the tool enforces. `claims`: the remote where runs are claimed before their first rep."""
 
     canary: Literal["required", "optional"] = "optional"
     moved_goal: Literal["error", "warning"] = "warning"
+    claims: Name | None = None
 
 
 class JudgeConfig(Model):

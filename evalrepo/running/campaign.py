@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from dataclasses import dataclass, replace
 
 from evalrepo import __version__
+from evalrepo.errors import EvalrepoError
 from evalrepo.formats.ids import run_id
 from evalrepo.records.record import RETRIABLE, ErrorKind, Rep
 from evalrepo.repository.repo import Repository
@@ -89,9 +90,38 @@ def interleaved(
             journals.callback(journal.close)
             blobs = repo.blob_writer(held(repo, journal.run))
             lanes.append(Lane(bench, work, journal, blobs, sum(len(lane.work.cells) for lane in lanes)))
+        _claim(repo, lanes, cancel)
         with ThreadPoolExecutor(max_workers=lanes[0].work.jobs) as pool:
             _Loop(lanes, emit, cancel, pool, budget or Budget()).run()
-        return [finish(repo, lane.bench.world, lane.journal, commit=lane.work.commit) for lane in lanes]
+        landed = [finish(repo, lane.bench.world, lane.journal, commit=lane.work.commit) for lane in lanes]
+        _unclaim(repo, lanes, landed)
+        return landed
+
+
+def _claim(repo: Repository, lanes: Sequence[Lane], cancel: threading.Event) -> None:
+    """Where the house rules ask for it, nothing is run that is not claimed."""
+    remote = lanes[0].bench.config.discipline.claims
+    if remote is None:
+        return
+    from evalrepo.running.claiming import claim
+
+    stories = [lane.journal.read() for lane in lanes]
+    try:
+        claim(repo, remote, [story.header for story in stories if story is not None], cancel)
+    except EvalrepoError:
+        for lane in lanes:
+            lane.journal.retire()
+        raise
+
+
+def _unclaim(repo: Repository, lanes: Sequence[Lane], landed: Sequence[Landed]) -> None:
+    """Tombstones for claimed runs that started nothing."""
+    remote = lanes[0].bench.config.discipline.claims
+    idle = [one.run for one in landed if not one.ref]
+    if remote is not None and idle:
+        from evalrepo.running.claiming import give_up
+
+        give_up(repo, remote, idle)
 
 
 def _journal(repo: Repository, bench: Bench, work: Work) -> Journal:
