@@ -16,6 +16,7 @@ DATA = (
     "scenarios-reserve",
     "fixtures",
     "rubrics",
+    "checks",
     "subjects",
 )
 
