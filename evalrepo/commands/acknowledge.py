@@ -26,11 +26,11 @@ _MARK = re.compile(r"[0-9a-f]{8,64}")
 def command(world: World, *, places: tuple[str, ...], codes: tuple[str, ...], why: str, format_: str) -> int:
     """Acknowledge findings of `verify`, `leaks` or the audit: they were looked at, and may stay.
 
-    A PLACE is a commit, a path, COMMIT:PATH, the ref of a run or a claim, or the hash that `leaks` prints. Commits
-    and paths belong together: the findings of these commits at these paths. What is only staged has no commit; put
-    it right instead.
+    A PLACE is COMMIT:PATH, a path, the ref of a run or a claim, or a hash as `leaks` prints it. A finding that a commit
+    made is named by that commit and its path (or a folder above); one that is so now by the very path and its --code.
+    Commits and paths may be words of their own: each path is meant in each commit. What is only staged is put right.
 
-    Exit 0: written and staged. Exit 2: a place that is nothing here, an unknown code, no reason.
+    Exit 0: written and staged. Exit 2: a place that is nothing here, too little to tell a finding by, no reason.
     """
     from evalrepo.codes import CODES
     from evalrepo.repository.repo import Repository
@@ -41,6 +41,7 @@ def command(world: World, *, places: tuple[str, ...], codes: tuple[str, ...], wh
             raise UsageError(f"there is no code {code}", hint="the code stands behind the place in every finding")
     repo = Repository.open(world)
     commits, paths, hashes = _sorted(repo, places)
+    _enough(commits, paths, codes)
     event = signed(repo, "acknowledge", why, commits=commits, paths=paths, hashes=hashes, codes=codes)
     said = [
         *(f"the hash {mark}" for mark in hashes),
@@ -70,6 +71,15 @@ def _sorted(repo: Repository, places: tuple[str, ...]) -> tuple[tuple[str, ...],
         else:
             paths[_path(repo, place)] = None
     return tuple(commits), tuple(paths), tuple(hashes)
+
+
+def _enough(commits: tuple[str, ...], paths: tuple[str, ...], codes: tuple[str, ...]) -> None:
+    if commits and not paths:
+        raise UsageError(f"which findings of {commits[0][:12]}?", hint=f"evalrepo acknowledge {commits[0][:12]}:PATH")
+    if paths and not commits and not codes:
+        raise UsageError(
+            f"which finding at {paths[0]}?", hint="name its --code, or the commit that made it: COMMIT:PATH"
+        )
 
 
 def _commit(repo: Repository, rev: str) -> str | None:

@@ -71,11 +71,6 @@ def thawed(event: Event) -> str:
     return f"was thawed {how} on {event.at[:10]} ({event.why})"
 
 
-def last_thaw(events: Mapping[str, Event], paths: Collection[str]) -> Event | None:
-    """The newest thaw of one of these paths."""
-    return next((e for e in reversed(list(events.values())) if e.event == "thaw" and touches(e, paths)), None)
-
-
 def generation(events: Mapping[str, Event]) -> int:
     """The number of the newest generation: 0 before the first freeze. Freezes that say no number count one each."""
     number = 0

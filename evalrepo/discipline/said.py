@@ -1,4 +1,4 @@
-"""What the ledger says now: open tuning loops, acknowledged findings, retired scenarios, raised budgets. Pure.
+"""What the ledger says now: what is open, retired scenarios, raised budgets. Pure.
 
 Ledgers are mappings of path → event, oldest first, as `store.loading.read_events` gives them.
 """
@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from evalrepo.discipline.generations import generation
 from evalrepo.discipline.history import thawed
-from evalrepo.discipline.places import covered
 from evalrepo.records.event import Event
 
 
@@ -47,28 +46,3 @@ def retired(events: Mapping[str, Event]) -> dict[str, Event]:
 def raised(events: Mapping[str, Event], subject: str) -> int:
     """Looks that were added to a subject's budget."""
     return sum(e.amount or 0 for e in events.values() if e.event == "budget" and e.subject == subject)
-
-
-def acknowledged(
-    events: Mapping[str, Event], code: str, path: str, *, commit: str = "", mark: str = ""
-) -> Event | None:
-    """The newest event that acknowledges a finding, None when nobody did.
-
-    By the content-free `mark` of what was found; or, for a finding of a commit, by that commit and the path when the
-    event names paths; or, for one of no commit, by the very path. An event that names codes speaks of these alone. What
-    is staged and not committed yet has no commit to name: it is put right, not acknowledged.
-    """
-    for event in reversed(list(events.values())):
-        if event.event == "acknowledge" and (not event.codes or code in event.codes):
-            if mark and mark in event.hashes:
-                return event
-            if _names(event, path, commit):
-                return event
-    return None
-
-
-def _names(event: Event, path: str, commit: str) -> bool:
-    if not commit:
-        return not event.commits and path in event.paths
-    named = any(commit.startswith(short) for short in event.commits)
-    return named and (not event.paths or covered(frozenset(event.paths), path))

@@ -38,8 +38,11 @@ def of_reserve(tree: Tree, loaded: Loaded) -> dict[str, str]:
 
 
 def unfrozen(tree: Tree, loaded: Loaded, lock: Lock | None) -> dict[str, str]:
-    """Those of `wanted` that no root of the lock covers."""
-    roots = wanted(tree, loaded, read_events(tree)[0])
+    """Those of `wanted` that no root of the lock covers; nothing while there is no reserve."""
+    events = read_events(tree)[0]
+    if not loaded.of_set("reserve") and not loaded.config.frozen.also and not loops(events):
+        return {}
+    roots = wanted(tree, loaded, events)
     return {root: roots[root] for root in unlocked(lock.roots if lock else (), tuple(roots))}
 
 
