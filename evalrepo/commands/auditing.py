@@ -15,6 +15,7 @@ from evalrepo.errors import EvalrepoError, Finding, GitError, Place
 
 if TYPE_CHECKING:
     from evalrepo.discipline.numbering import Fact
+    from evalrepo.discipline.since import Stated
     from evalrepo.repository.repo import Repository
 
 SHORT = 9
@@ -29,6 +30,31 @@ def audited(repo: Repository, since: str | None, head: str = "HEAD") -> list[Tol
     at = repo.resolve(head)
     base = repo.resolve(since) if since is not None else None
     return with_events(repo, at, [*past(repo, base, at), *present(repo, at)])
+
+
+def note(repo: Repository) -> list[str]:
+    """A sentence for `status` about results that are not as they were written or are left out, none for none."""
+    from evalrepo.render.findings import counted
+
+    head = repo.head()
+    wrong = [one.finding for one in with_events(repo, head, present(repo, head)) if one.wrong] if head else []
+    if not wrong:
+        return []
+    first = wrong[0]
+    return [f"{counted(len(wrong), 'finding')} about results, {first.code} at {first.place}: evalrepo verify --records"]
+
+
+def stated(repo: Repository, since: str | None, head: str) -> tuple[Stated, ...]:
+    """The same as `verify --since` shows its findings."""
+    from evalrepo.discipline.since import Stated
+
+    out = []
+    for one in audited(repo, since, head):
+        finding = one.finding
+        if one.event:
+            finding = finding._replace(message=f"{finding.message}; acknowledged in {one.event}", hint="", warning=True)
+        out.append(Stated(one._replace(finding=finding)))
+    return tuple(out)
 
 
 def with_events(repo: Repository, head: str, found: Iterable[Told]) -> list[Told]:

@@ -41,6 +41,13 @@ def named(rows: Rows, words: Sequence[str]) -> list[Row]:
     return found if any(_is_file_or_run(row, words) for row in found) else _newest(found)
 
 
+def superseded(rows: Rows, found: Sequence[Row]) -> dict[str, str]:
+    """Blob id of each of these rows → the run whose record supersedes it, "" for none."""
+    held = rows.select(dict.fromkeys({row.cell for row in found}))
+    by = {(one.cell, one.supersedes): one.run for some in held.values() for one in some if one.supersedes}
+    return {row.oid: by.get((row.cell, row.run), "") for row in found}
+
+
 def _fitting(places: Mapping[str, Cell], word: str) -> set[str]:
     files = {p for p in places if word in (p, p.rpartition("/")[2]) or p.endswith(f"_{word}.md")}
     if files:

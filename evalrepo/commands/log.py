@@ -164,7 +164,7 @@ def _trend(candidate: Place, cell: Cell, rows: Sequence[Row], versions: Sequence
 def _points(candidate: Place, cell: Cell, rows: Sequence[Row], version: Version) -> Iterator[Point]:
     """By today's digests where there are such records, else by the newest others."""
     from evalrepo.commands.sides import identity_of
-    from evalrepo.comparing.pool import Identity, pool, score
+    from evalrepo.comparing.pool import Identity, Pool, pool, score
     from evalrepo.comparing.trend import Point
 
     if not rows:
@@ -172,16 +172,17 @@ def _points(candidate: Place, cell: Cell, rows: Sequence[Row], version: Version)
     known = cell[1] in candidate.config.agents
     today = identity_of(candidate, cell) if known else None
     wanted = Identity(version.subject, today.stimulus, today.instrument, today.apparatus) if today else None
-    groups = pool(rows, wanted).groups if wanted else ()
+    found = pool(rows, wanted) if wanted else Pool()
     why = ""
-    if not groups:
+    if not found.groups:
         newest = rows[-1]
-        groups = pool(rows, Identity(newest.subject, newest.stimulus, newest.instrument)).groups
+        found = pool(rows, Identity(newest.subject, newest.stimulus, newest.instrument))
         why = _why(newest, today)
-    for group in groups[:1]:
+    for group in found.groups[:1]:
         shown = score(group, max(len(group.reps), 1))
-        line = version.line
-        yield Point(version.commit, version.date, line, version.subject, shown, comparable=not why, why=why)
+        at = (version.commit, version.date, version.line, version.subject)
+        corrections = tuple(f"{e.reps} reps {e.why}" for e in found.excluded if "superseded" in e.why)
+        yield Point(*at, shown, comparable=not why, why=why, corrections=corrections)
 
 
 def _why(row: Row, today: object) -> str:

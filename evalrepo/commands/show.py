@@ -23,23 +23,26 @@ def command(world: World, *, what: tuple[str, ...], format: str) -> int:  # noqa
     A scenario (id or alias) means the newest record of each of its cells, a run all its records, a path that file;
     several words together mean what all of them fit. Exit 2 when there is no such record.
     """
-    from evalrepo.commands.finding_records import at_hand, named
+    from evalrepo.commands.finding_records import at_hand, named, superseded
     from evalrepo.repository.repo import Repository
     from evalrepo.results import records
 
     rows = at_hand(Repository.open(world))
     found = named(rows, what)
     whole = records(rows.git, found)
+    later = superseded(rows, found)
     if format == "json":
         from evalrepo.render.json import to_json
 
         data = [
-            {"path": row.path, **r.model_dump(mode="json", by_alias=True)} for row, r in zip(found, whole, strict=True)
+            {"path": row.path, **r.model_dump(mode="json", by_alias=True), "superseded_by": later[row.oid]}
+            for row, r in zip(found, whole, strict=True)
         ]
         click.echo(to_json({"schema": 1, "records": data}), nl=False)
         return Exit.YES
     from evalrepo.render.record import record_text
 
     style = coloured(world.environ)
-    click.echo("\n".join(record_text(r, row.path, style) for row, r in zip(found, whole, strict=True)), nl=False)
+    texts = (record_text(r, row.path, style, later[row.oid]) for row, r in zip(found, whole, strict=True))
+    click.echo("\n".join(texts), nl=False)
     return Exit.YES

@@ -53,6 +53,7 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
 
     Always exit 0 when it can tell; runs that died are reported, the next `run` recovers them.
     """
+    from evalrepo.commands import auditing
     from evalrepo.commands.finding_records import at_hand
     from evalrepo.commands.sides import place
     from evalrepo.discipline.said import standing
@@ -63,7 +64,7 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
     rows = at_hand(repo)
     here = place(repo, WORKTREE)
     lines, notes = _lines(repo, here, rows, grid_of(here, suite))
-    notes += standing(here.ledger)
+    notes += [*standing(here.ledger), *auditing.note(repo)]
     dead = dead_runs(repo)
     if format == "json":
         from evalrepo.render.json import to_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,13 +51,16 @@ def command(world: World, /, **given: Any) -> int:
 
     With --since, what a commit of the range did is told although later ones put it right: hooks can be skipped, and
     merges do not run them. Once it is put right it can be acknowledged in the ledger. It also tells of subjects that
-    changed together with what measures them, of replace references and grafts. A REV of zeros is the beginning.
+    changed together with what measures them, of replace references and grafts, and of results that were edited,
+    removed, moved, made up or left out. A REV of zeros is the beginning; --records tells of the results alone, and
+    without --since of all of history.
 
     With --push, the arguments and the standard input are those of git's pre-push hook; pre-commit's variables are
     read where there is no such input.
 
-    Exit 0: as frozen. Exit 1: something was edited, added, removed, renamed or re-moded, or the lock changed without
-    a thaw and a freeze in the ledger. Exit 2: it cannot answer; in a shallow clone, fetch the history first.
+    Exit 0: as frozen, and results as they were written. Exit 1: something was edited, added, removed, renamed or
+    re-moded, or the lock changed without a thaw and a freeze in the ledger. Exit 2: it cannot answer; in a shallow
+    clone, fetch the history first.
     """
     from evalrepo.repository.repo import Repository
 
@@ -71,10 +74,18 @@ def command(world: World, /, **given: Any) -> int:
     if options.push:
         return _pushed(repo, world, options)
     if options.since is not None:
-        from evalrepo.store.since import since
-
-        return _told(since(repo, options.since, options.rev or "HEAD", deeply=options.deep), options.format)
+        return _told(_since(repo, options.since, options), options.format)
     return _state(repo, options)
+
+
+def _since(repo: Repository, rev: str, options: Options) -> Since:
+    """The range, and what became of results in it."""
+    from evalrepo.commands.auditing import stated
+    from evalrepo.store.since import since
+
+    head = options.rev or "HEAD"
+    found = since(repo, rev, head, deeply=options.deep)
+    return replace(found, told=(*found.told, *stated(repo, found.start or None, head)))
 
 
 def _refuse(options: Options) -> None:

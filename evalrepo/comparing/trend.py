@@ -14,7 +14,8 @@ BARS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A subject's score at the newest commit that holds it. `comparable`: by today's stimulus and instrument."""
+    """A subject's score at the newest commit that holds it. `comparable`: by today's stimulus and instrument;
+    `corrections`: reps whose first record another superseded, a sentence each."""
 
     commit: str
     date: str
@@ -23,6 +24,7 @@ class Point:
     score: Score
     comparable: bool
     why: str = ""
+    corrections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ class ErrorKind(StrEnum):
     REDACTION = "redaction"
     LIMIT = "limit"
     INTERRUPTED = "interrupted"
+    DEFECT = "defect"
+    """A person declared the rep bad, with a reason."""
 
 
 RETRIABLE = frozenset(

@@ -28,6 +28,8 @@ class PointShown(Moment, Protocol):
     def score(self) -> Score: ...
     @property
     def why(self) -> str: ...
+    @property
+    def corrections(self) -> tuple[str, ...]: ...
 
 
 class SlideShown(Protocol):
@@ -87,6 +89,8 @@ def trend_text(trend: TrendShown, style: Style) -> str:
     """Sparkline, oldest first, above a table, newest first."""
     rows = [(score_text(p.score), p.why) for p in trend.points]
     lines = _timeline(trend, ("passed", ""), rows, style)
+    for text in dict.fromkeys(text for p in trend.points for text in p.corrections):
+        lines += wrapped(f"corrected: {text}", then="  ")
     if trend.elsewhere:
         noun = "subject" if trend.elsewhere == 1 else "subjects"
         lines += wrapped(f"{trend.elsewhere} measured {noun} that this history does not hold")

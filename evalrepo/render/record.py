@@ -13,11 +13,13 @@ from evalrepo.render.text import COLUMNS, Style
 RUNS = "refs/evalrepo/runs/"
 
 
-def record_text(record: Record, path: str, style: Style) -> str:
-    """The whole record, for a terminal of 80 columns."""
+def record_text(record: Record, path: str, style: Style, later: str = "") -> str:
+    """The whole record, for a terminal of 80 columns. `later`: the run whose record supersedes it, if any."""
     lines = [style(line, "heading") for line in wrapped(_head(record), then="  ")]
     for text in (record.title, _score(record), *_identity(record), *record.notes):
         lines += wrapped(text, then="           ")
+    if later:
+        lines += wrapped(f"superseded by run {later}, which counts instead", then="           ")
     lines += wrapped(path, first="file       ", cut=False)
     for rep in record.reps:
         lines += ["", *_rep(record, rep, style)]
