@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -65,6 +66,12 @@ def made(step: Step, makers: Mapping[str, Callable[[Any, Scene], Made]], scene: 
     elif isinstance(asked, str) and step.kind == "search":
         asked = Search(pattern=asked)
     return make(asked, scene)
+
+
+def grep(pattern: str, place: str) -> str:
+    """A search by shell, as the player does it: below `place` without git's own files, and none found is no failure."""
+    words = f"grep -rnE --exclude-dir=.git -e {shlex.quote(pattern)} -- {shlex.quote(place)}"
+    return f"{words} || [ $? -eq 1 ]"
 
 
 def called(step: CallStep, scene: Scene) -> Use:  # noqa: ARG001 - a maker like any other

@@ -105,7 +105,7 @@ TOOLS = f"""
 1 result 5 ok None 'File created successfully'
 1 main calls 6 Bash (shell) {{'command': 'echo out; echo err >&2; exit 3'}}
 1 result 6 not ok 3 'Exit code 3\\nout\\nerr'
-1 main calls 7 Bash (shell) {{'command': 'grep -rnE -e hello -- /srv/project'}}
+1 main calls 7 Bash (shell) {{'command': 'grep -rnE --exclude-dir=.git -e hello -- /srv/project || [ $? -eq 1 ]'}}
 1 result 7 ok 0 '/srv/project/README.md:1:hello world'
 1 main calls 8 Read (read) {{'path': 'missing.md'}}
 1 result 8 not ok None 'File does not exist. Note: your current working directory is /srv/project.'

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evalrepo.agents.canonical import Tool, joined, located
-from evalrepo.agents.speech import Scene, Use, called, made
+from evalrepo.agents.speech import Scene, Use, called, grep, made
 from evalrepo.records.steps import CallStep, Edit, RunStep, Search, SpawnStep, Step, Write
 
 TOOLS: dict[str, Tool] = {
@@ -89,7 +89,7 @@ def _search(step: Search, scene: Scene) -> list[list[Use]]:
     place = scene.absolute(step.path)
     if "Grep" in scene.tools:
         return [[Use("Grep", {"pattern": step.pattern, "path": place, "output_mode": "content"})]]
-    return [[Use("Bash", {"command": f"grep -rnE -e {shlex.quote(step.pattern)} -- {shlex.quote(place)}"})]]
+    return [[Use("Bash", {"command": grep(step.pattern, place)})]]
 
 
 def _run(step: RunStep, scene: Scene) -> list[list[Use]]:  # noqa: ARG001

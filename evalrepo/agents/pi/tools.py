@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evalrepo.agents.canonical import Tool, joined, located
 from evalrepo.agents.pi.places import SKILLS
-from evalrepo.agents.speech import Scene, Use, called, made
+from evalrepo.agents.speech import Scene, Use, called, grep, made
 from evalrepo.records.steps import Edit, RunStep, Search, SpawnStep, Step, Write
 
 SUBAGENT = "subagent"
@@ -110,8 +109,7 @@ def _search(step: Search, scene: Scene) -> Use:
     place = scene.place(step.path)
     if "grep" in scene.tools:
         return Use("grep", {"pattern": step.pattern, "path": place})
-    words = f"grep -rnE --exclude-dir=.git -e {shlex.quote(step.pattern)} -- {shlex.quote(place)}"
-    return Use("bash", {"command": f"{words} || [ $? -eq 1 ]"})
+    return Use("bash", {"command": grep(step.pattern, place)})
 
 
 def _skill(name: str, scene: Scene) -> Use:

@@ -27,7 +27,10 @@ def uses(*steps: dict[str, Any], scene: Scene = SCENE) -> list[list[Use]]:
         ({"run": {"command": "ls", "timeout_s": 1.5}}, Use("Bash", {"command": "ls", "timeout": 1500})),
         ({"skill": "plug:x"}, Use("Skill", {"skill": "plug:x"})),
         ({"call": {"tool": "WebFetch", "args": {"url": "u"}}}, Use("WebFetch", {"url": "u"})),
-        ({"search": "a'b"}, Use("Bash", {"command": "grep -rnE -e 'a'\"'\"'b' -- /srv/project"})),
+        (
+            {"search": "a'b"},
+            Use("Bash", {"command": "grep -rnE --exclude-dir=.git -e 'a'\"'\"'b' -- /srv/project || [ $? -eq 1 ]"}),
+        ),
     ],
 )
 def test_a_step_is_one_call(step: dict, expected: Use):
