@@ -99,6 +99,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     from evalrepo.commands.canary_gate import unseen
     from evalrepo.commands.confirming import taken
     from evalrepo.commands.evidence import evidence
+    from evalrepo.commands.frozen_gate import history
     from evalrepo.commands.leaked import leak_evidence
     from evalrepo.commands.question import compared, remembered
     from evalrepo.commands.rescoring import Ground
@@ -115,15 +116,17 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     known = today(repo, asked.background)._replace(versions=since(repo, found, asked))
     known = known._replace(by_hand=by_hand(repo, found, base, candidate))
     cells = compared(found, asked)
+    past = history(repo, base)
     verdict = gate(
         asked.before,
         asked.after,
         cells,
         asked.policy,
-        _frozen(repo, base),
+        past.wrong,
         confirmed=taken(found, asked, cells),
         background=known,
         evidence=[
+            *past.notes,
             *leak_evidence(Ground(repo, found, asked, candidate)),
             *evidence(Ground(repo, found, asked, candidate)),
             *unseen(_judge(base, candidate), candidate, asked.cells, cells),
@@ -227,17 +230,3 @@ def _rules_of(place: Place) -> tuple[object, ...]:
     config = place.config
     canary = config.discipline.canary
     return (config.gate, config.reps, config.bar, canary, {n: config.suites.get(n) for n in config.gate.suites})
-
-
-def _frozen(repo: Repository, base: Place | None) -> list[str]:
-    """Sentences about frozen files: at HEAD against its parents, and against the baseline."""
-    from evalrepo.discipline import history
-    from evalrepo.store.frozen import verify
-    from evalrepo.store.stored import Reader
-
-    found = {f for f in verify(repo, rev="HEAD").findings if not f.warning or f.code == "FRZ013"}
-    if base is not None and not any(f.code.startswith("LCK") for f in found):
-        now = Reader(repo, repo.resolve("HEAD"), "HEAD").state()
-        past = Reader(repo, repo.resolve(base.name), base.name).state(of=now)
-        found |= {f for f in history.check(now, [past]) if not f.warning}
-    return [f"{f.place}: {f.code} {f.message}" for f in sorted(found)]

@@ -17,7 +17,8 @@ def _frozen(bare: Verdict) -> list[Reason]:
     if not bare.frozen:
         return []
     text = f"{plural(len(bare.frozen), 'finding')} about frozen files: {bare.frozen[0]}"
-    return [Reason("invalid", "frozen", text, "evalrepo verify")]
+    look = "evalrepo verify" if bare.policy.own else f"evalrepo verify --since {bare.before.name}"
+    return [Reason("invalid", "frozen", text, look)]
 
 
 def _grid(bare: Verdict) -> list[Reason]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 INDEX, WORKTREE = "INDEX", "WORKTREE"
 """The words that `Repository.tree` takes beside revisions."""
 
+BEGINNING = "0" * 40
+"""What git's hooks and CI call the commit before a new branch: a range that begins with it is the whole history."""
+
 NOBODY = ("evalrepo", "evalrepo@localhost")
 """Author of commits where the repository has no identity."""
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from os import fsdecode
 from typing import TYPE_CHECKING
 
 from evalrepo.discipline import history
 from evalrepo.discipline.freeze import deep
 from evalrepo.discipline.nodes import Traced
-from evalrepo.discipline.places import CONFIG
+from evalrepo.discipline.places import CONFIG, covers
+from evalrepo.discipline.results_history import FOLDER
 from evalrepo.discipline.since import Stated, stated
-from evalrepo.discipline.told import Told
+from evalrepo.discipline.told import Told, acknowledged
 from evalrepo.discipline.walk import Walked
 from evalrepo.errors import DataError, Finding, GitError, Place
 from evalrepo.store.stored import Reader, hashes
@@ -41,35 +43,55 @@ class Since:
         return all(one.finding.warning for one in self.told)
 
 
-def since(repo: Repository, rev: str, tip: str = "HEAD", *, deeply: bool = False, forced: bool = False) -> Since:
+def since(
+    repo: Repository, rev: str, tip: str = "HEAD", *, deeply: bool = False, forced: bool = False, results: bool = True
+) -> Since:
     """What happened between REV and `tip`. A REV of zeros is the beginning of history.
 
     Where REV is no ancestor, the merge base is the start; the branch was rewritten then, or with a REV that is the
-    name of another branch it has only gone its own way (never with `forced`). GitError where history is too short.
+    name of another branch it has only gone its own way (never with `forced`). `results`: what was done to result files
+    too. GitError where history is too short.
     """
     last = repo.resolve(tip)
     if rev and not rev.strip("0"):
-        return judged(Range(repo, last, (), ""), [], deeply=deeply)
+        return judged(Range(repo, last, (), ""), [], deeply=deeply, results=results)
     base = repo.resolve(rev)
     if repo.is_ancestor(base, last):
-        return judged(Range(repo, last, (base,), base), [], deeply=deeply)
+        return judged(Range(repo, last, (base,), base), [], deeply=deeply, results=results)
     start = repo.merge_base(base, last) or ""
     more = _rewritten(repo, rev, base, last, start, gone=forced or not _elsewhere(repo, rev))
-    return judged(Range(repo, last, (base,), start), more, deeply=deeply)
+    return judged(Range(repo, last, (base,), start), more, deeply=deeply, results=results)
 
 
-def judged(span: Range, more: Sequence[Stated], *, deeply: bool = False) -> Since:
+def judged(span: Range, more: Sequence[Stated], *, deeply: bool = False, results: bool = True) -> Since:
     """The findings of a range, after those that are known already."""
     walk = walked(span)
-    events = walk.last.ledger.events if walk.traced else {}
-    found = [*_replaced(span.repo), *more, *(stated(t, events, stands=walk.stands(t)) for t in walk.traced)]
+    open_, lock = _open(walk), walk.last.lock
+    found = [*_replaced(span.repo), *more]
+    found += [stated(t, walk.last.ledger.events, stands=walk.stands(t)) for t in walk.traced]
     found += [stated(t, walk.last.ledger.events, stands=False) for t in _goals(span)]
-    open_ = _open(walk)
+    found += _results(span) if results else ()
     found += [Stated(Told(_is_open(path))) for path in open_]
-    lock = walk.last.lock
     if deeply and lock is not None:
-        found += (Stated(Told(f)) for f in deep(lock, hashes(span.repo, (line.oid for line in lock.lines))))
+        found += [Stated(Told(f)) for f in deep(lock, hashes(span.repo, (line.oid for line in lock.lines)))]
     return Since(tuple(found), len(span.commits), span.start, len(lock.lines) if lock else 0, open_)
+
+
+def _results(span: Range) -> Iterator[Stated]:
+    """What the range did to result files after they were added."""
+    from evalrepo.store.loading import read_events
+    from evalrepo.store.results_past import past
+
+    if not any(covers(FOLDER, path) for path in span.touched):
+        return
+    found = past(span.repo, span.start or None, span.tip)
+    events = read_events(span.repo.tree(span.tip))[0] if found else {}
+    for told in acknowledged(found, events):
+        finding = told.finding._replace(message=f"commit {told.commit[:12]}: {told.finding.message}")
+        if told.event:
+            said = f"{finding.message}; acknowledged in {told.event}"
+            finding = finding._replace(message=said, hint="", warning=True)
+        yield Stated(told._replace(finding=finding))
 
 
 def _open(walk: Walked) -> tuple[str, ...]:
@@ -85,7 +107,8 @@ def _is_open(path: str) -> Finding:
 
 def _elsewhere(repo: Repository, rev: str) -> bool:
     """Whether REV names a branch that HEAD is not on: to leave it takes nothing away from it."""
-    name = repo.git.code("rev-parse", "--symbolic-full-name", "--end-of-options", rev)[1].decode().strip()
+    out = repo.git.code("rev-parse", "--symbolic-full-name", "--end-of-options", rev)[1]
+    name = (fsdecode(out).splitlines() or [""])[-1]  # git 2.39 prints the option too
     if not name.startswith(("refs/heads/", "refs/remotes/")):
         return False
     own = (repo.branch() or "").removeprefix("refs/heads/")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalrepo.discipline.freeze import roots_of
 from evalrepo.discipline.nodes import Blob, Change, Ground, Ledger, Node, believed, is_event
 from evalrepo.discipline.places import CONFIG, LEDGER, LOCK, outermost
+from evalrepo.discipline.results_history import FOLDER
 from evalrepo.discipline.walk import Walked, walk
 from evalrepo.errors import DataError, Finding
 from evalrepo.formats import lockfile
@@ -45,6 +46,12 @@ class Range:
         pairs = [(oid, parents[0] if parents else None) for oid, parents in self.commits if len(parents) < 2]
         found = edges.rows(self.repo, pairs)
         return {commit: _changes(rows) for (commit, _), rows in zip(pairs, found, strict=True)}
+
+    @property
+    def touched(self) -> Iterator[str]:
+        """Every path that a commit of the range changed, merges' own changes of results among them."""
+        yield from (change.path for changes in self.plain.values() for change in changes)
+        yield from (c.path for edges_ in self.merges([FOLDER]).values() for changes in edges_ for c in changes)
 
     def merges(self, paths: Sequence[str]) -> Mapping[str, Sequence[Sequence[Change]]]:
         """What each merge changed against each of its parents, at and below these paths."""

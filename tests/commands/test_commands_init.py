@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -47,12 +49,22 @@ def test_the_commands_that_hooks_and_ci_run_exist_and_hold_in_the_new_repository
     empty.git("add", "-A")
     empty.git("commit", "-qm", "Add evals")
     found = commands_of(empty.path)
-    assert [c.split()[1] for c in found] == ["verify", "lint", "verify", "lint", "selftest", "gate"]
+    hooks, ci = ["verify", "lint", "leaks", "verify"], ["verify", "leaks", "lint", "selftest", "gate"]
+    assert [c.split()[1] for c in found] == [*hooks, *ci]
+    empty.write({"evalrepo": f'#!/bin/sh\nexec {sys.executable} -m evalrepo "$@"\n'})
+    (empty.path / "evalrepo").chmod(0o755)
+    start = empty.git("rev-parse", "HEAD").strip()
     for line in found:
-        words = line.split()[1:]
-        assert words[0] in COMMANDS
-        if words[0] != "gate":
-            empty.run(*words)
+        assert line.split()[1] in COMMANDS
+        if line.endswith("gate"):
+            continue
+        for base in ("", start):
+            env = {**empty.environment(), "BASE": base, "PRE_COMMIT_TO_REF": start}
+            env["PATH"] = f"{empty.path}:{env['PATH']}"
+            done = subprocess.run(
+                ["sh", "-c", line], cwd=empty.path, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            )
+            assert done.returncode == 0, (line, done.stdout, done.stderr)
 
 
 def test_the_example_depends_on_the_wording_of_its_subject(empty):

@@ -134,9 +134,10 @@ def test_a_repository_in_a_fixture_is_a_finding_with_and_without_a_commit(commit
 
 def test_the_hooks_always_run_and_pass_no_file_names():
     hooks = plain_value(yaml.read((ROOT / ".pre-commit-hooks.yaml").read_bytes(), "hooks").data)
-    assert [hook["id"] for hook in hooks] == ["evalrepo-verify", "evalrepo-lint"]
+    ids = ["evalrepo-verify", "evalrepo-lint", "evalrepo-leaks", "evalrepo-verify-push"]
+    assert [hook["id"] for hook in hooks] == ids
     assert all(hook["always_run"] is True and hook["pass_filenames"] is False for hook in hooks)
-    assert [hook["entry"] for hook in hooks] == ["evalrepo verify --staged", "evalrepo lint --staged"]
+    asked = ["verify --staged", "lint --staged", "leaks --staged", "verify --push"]
+    assert [hook["entry"] for hook in hooks] == [f"evalrepo {words}" for words in asked]
     own = plain_value(yaml.read((ROOT / ".pre-commit-config.yaml").read_bytes(), "config").data)
-    ids = [hook["id"] for repo in own["repos"] for hook in repo["hooks"]]
-    assert ids[:2] == ["evalrepo-verify", "evalrepo-lint"]
+    assert [hook["id"] for repo in own["repos"] for hook in repo["hooks"]][:3] == [i for i in ids if "leaks" not in i]
