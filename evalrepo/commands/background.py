@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalrepo.records.inference import Background
+from evalrepo.records.inference import Background, Looked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import Place
@@ -26,15 +26,38 @@ def background(base: Place | None, candidate: Place) -> Background:
 
     events, _ = read_events(candidate.tree)
     known = base.tree.under(LEDGER) if base is not None else {}
-    return Background(looks=_looks(candidate, list(events.values())), waivers=waivers(events, known))
+    return Background(looks=tuple(looks(candidate, list(events.values()))), waivers=waivers(events, known))
 
 
-def _looks(candidate: Place, events: Sequence[Event]) -> tuple[int, int] | None:
-    """Spent, and allowed: by the config, and by events that raised the budget."""
-    spent = sum(e.event == "look" for e in events)
-    if not spent and not candidate.loaded.of_set("reserve"):
-        return None
-    return (spent, candidate.config.reserve.looks + sum(e.amount or 0 for e in events if e.event == "budget"))
+def looks(here: Place, events: Sequence[Event]) -> Iterator[Looked]:
+    """Each subject's reserve at a place, with the looks that the events say."""
+    from evalrepo.discipline.looks import budget
+    from evalrepo.repository.digests import stimulus_digest
+
+    reserve = here.loaded.of_set("reserve")
+    for subject in dict.fromkeys(name for one in reserve.values() for name in one.scenario.subject):
+        mine = [i for i, one in reserve.items() if subject in one.scenario.subject]
+        twins = {i: stimulus_digest(here.tree, reserve[i].scenario) for i in mine}
+        found = budget(events, subject, twins, here.config.reserve.looks)
+        yield Looked(subject, len(found.spent), found.allowed, tuple(mine), opened=found.opened)
+
+
+def with_masks(rows: Rows, asked: Question, held: Background) -> Background:
+    """With what the records of reserve cells say of isolation."""
+    cells = [cell.cell for cell in asked.cells if cell.set == "reserve"]
+    if not cells:
+        return held
+    found = rows.select(dict.fromkeys(cells))
+    masks: dict[str, bool] = {}
+    for cell in cells:
+        for row in found[cell]:
+            masks[cell[0]] = masks.get(cell[0], True) and row.isolation != "none"
+    return held._replace(looks=tuple(_with_mask(one, masks) for one in held.looks))
+
+
+def _with_mask(one: Looked, masks: Mapping[str, bool]) -> Looked:
+    mine = [masks[name] for name in one.scenarios if name in masks]
+    return one._replace(masked=all(mine)) if mine else one
 
 
 def today(repo: Repository, held: Background) -> Background:

@@ -68,7 +68,7 @@ def command(
     comparable. Cells that are missing, stale or not comparable are listed and change no exit code; `gate` is strict
     about them.
     """
-    from evalrepo.commands.background import today
+    from evalrepo.commands.background import today, with_masks
     from evalrepo.commands.by_hand import by_hand
     from evalrepo.commands.question import compared, remembered
     from evalrepo.comparing.diff import diff
@@ -80,6 +80,7 @@ def command(
     line = ["diff", base.name, candidate.name, suite, agents, tiers]
     asked = remembered(repo, rows, [base.tree, candidate.tree], line, lambda: _question(base, candidate, rows, options))
     known = today(repo, asked.background)._replace(by_hand=by_hand(repo, rows, base, candidate))
+    known = with_masks(rows, asked, known)
     verdict = diff(asked.before, asked.after, compared(rows, asked), asked.policy, background=known)
     show_verdict(world, verdict, options.format)
     say_findings(rows)

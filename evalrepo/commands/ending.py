@@ -23,15 +23,18 @@ if TYPE_CHECKING:
     from evalrepo.running.plan import Cell, Plan
 
 SCHEMA = 1
+TAKEN = "this look was taken before, and is recorded"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A content with its plan. `at`: its commit, "" for what is here; `heading` stands above its table."""
+    """A content with its plan. `at`: its commit, "" for what is here; `heading` stands above its table; `look`: what is
+    said of a look at the reserve."""
 
     plan: Plan
     at: str = ""
     heading: str = ""
+    look: str = ""
 
 
 def nothing_chosen(why: str, form: str, means: Callable[[], Means], *, dry_run: bool) -> int:
@@ -58,6 +61,7 @@ def show_plan(parts: Sequence[Part], counts: Counts, means: Means) -> int:
     if means.format == "json":
         _json(_plan_data(parts, found, jobs))
         return Exit.YES
+    _say_look(parts)
     for part, own in zip(parts, found.lines, strict=True):
         click.echo(f"{part.heading}\n{plan_table(own)}\n" if part.heading else plan_table(own) + "\n")
     click.echo(reasons_text([line for own in found.lines for line in own]))
@@ -89,11 +93,12 @@ def show_nothing(
         _json(_end_data(parts, end, (), means.budget))
         return end.code
     low = [line for line in end.deciding if (line.passes < line.needed or line.leaked) and not line.canary]
-    _say_tables(parts[:1], [low] if low else [])
+    shown = end.deciding if parts[0].look else low
+    _say_tables(parts[:1], [shown] if shown else [])
     _say_skipped(parts)
     _say_sheets(end, looked)
-    click.echo(nothing(parts))
-    if low or versus or end.sheets or end.alarm:
+    click.echo(f"{TAKEN}: nothing was run" if parts[0].look else nothing(parts))
+    if parts[0].look or low or versus or end.sheets or end.alarm:
         _say_answer(parts, end, counts, versus)
     return end.code
 
@@ -157,9 +162,18 @@ def _alarm(cells: Sequence[Cell], lines: Sequence[EndLine]) -> str:
     )
 
 
+def _say_look(parts: Sequence[Part]) -> None:
+    from evalrepo.render.safe import wrapped
+
+    for part in parts:
+        if part.look:
+            click.echo("\n".join(wrapped(part.look, then="  ")))
+
+
 def _say_tables(parts: Sequence[Part], lines: Sequence[Sequence[EndLine]]) -> None:
     from evalrepo.render.running import end_table
 
+    _say_look(parts)
     for part, own in zip(parts, lines, strict=False):
         click.echo(f"{part.heading}\n{end_table(own)}\n" if part.heading else end_table(own) + "\n")
 
@@ -288,6 +302,7 @@ def _end_data(parts: Sequence[Part], end: _End, landed: Sequence[Landed], budget
             {**asdict(x), "state": x.state, "at": p.at} for p, own in zip(parts, end.lines, strict=True) for x in own
         ],
         "skipped": _skipped(parts),
+        "look": next((part.look for part in parts), ""),
         "canaries": [asdict(sheet) for sheet in end.sheets],
         "alarm": end.alarm,
         "spent": asdict(budget),

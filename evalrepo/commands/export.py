@@ -124,10 +124,11 @@ def _is_file(path: Path) -> bool:
 
 def _found(repo: Repository, asked: Asked) -> Iterator[tuple[Wanted, dict[str, Any] | Lacking]]:
     """Each rep with its document, or why there is none; one transcript at a time is held."""
+    from evalrepo.commands.unsealing import Seals
     from evalrepo.results import RUNS
     from evalrepo.running.stored import Lacking, transcript_of
 
-    refs, agents = repo.refs(RUNS), _agents(repo)
+    refs, agents, seals = repo.refs(RUNS), _agents(repo), Seals(repo)
     tree = cache(repo.tree)
     for one in asked.wanted:
         if one.record is None:
@@ -136,7 +137,8 @@ def _found(repo: Repository, asked: Asked) -> Iterator[tuple[Wanted, dict[str, A
             yield one, Lacking("the record has no such rep", f"evalrepo show {one.record.run} {one.record.scenario}")
         else:
             commit = refs.get(RUNS + (one.record.rescored_from or one.record.run))
-            found = transcript_of(one.record, one.rep, tree(commit) if commit else None, agents)
+            opened = seals.opened(one.record)
+            found = transcript_of(one.record, one.rep, tree(commit) if commit else None, agents, opened=opened)
             yield one, found if isinstance(found, Lacking) else _document(found, one.record, one.rep)
 
 

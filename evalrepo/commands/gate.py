@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.grid import Grid
+    from evalrepo.records.inference import Background
     from evalrepo.records.verdict import CellResult, Policy, Verdict
     from evalrepo.repository.repo import Repository
     from evalrepo.results import Rows
@@ -93,7 +94,7 @@ class Decision:
 
 
 def _decide(repo: Repository, baseline: str | None) -> Decision:
-    from evalrepo.commands.background import since, today
+    from evalrepo.commands.background import since, today, with_masks
     from evalrepo.commands.baseline import baseline_of
     from evalrepo.commands.by_hand import by_hand
     from evalrepo.commands.canary_gate import unseen
@@ -114,7 +115,7 @@ def _decide(repo: Repository, baseline: str | None) -> Decision:
     found = rows(repo, trees)
     asked = remembered(repo, found, trees, ["gate", name], lambda: _question(base, candidate))
     known = today(repo, asked.background)._replace(versions=since(repo, found, asked))
-    known = known._replace(by_hand=by_hand(repo, found, base, candidate))
+    known = with_masks(found, asked, known._replace(by_hand=by_hand(repo, found, base, candidate)))
     cells = compared(found, asked)
     past = history(repo, base)
     verdict = gate(
@@ -169,8 +170,8 @@ def _question(base: Place | None, candidate: Place) -> Question:
     judge = _judge(base, candidate)
     cells = planned(base, candidate, _grids(base, candidate, judge), _golden(base, candidate, judge))
     before = base.side() if base is not None else Side("no baseline", "", {})
-    policy = _policy(base, candidate, judge)
     known = background(base, candidate)
+    policy = _policy(base, candidate, judge, known)
     return Question(before, candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
 
 
@@ -181,11 +182,11 @@ def _judge(base: Place | None, candidate: Place) -> Place:
 
 def _grids(base: Place | None, candidate: Place, judge: Place) -> tuple[Grid, Grid]:
     """The policy's suites, as each side's files define and resolve them."""
-    suites = judge.config.gate.suites
-    return (_grid(base, suites) if base is not None else {}, _grid(candidate, suites))
+    suites, reserve = judge.config.gate.suites, judge.config.gate.reserve
+    return (_grid(base, suites, reserve) if base is not None else {}, _grid(candidate, suites, reserve))
 
 
-def _grid(place: Place, names: Sequence[str]) -> Grid:
+def _grid(place: Place, names: Sequence[str], reserve: bool) -> Grid:
     from evalrepo.comparing.grid import gate_grid
 
     chosen: Mapping[str, Sequence[str]] = {
@@ -195,8 +196,16 @@ def _grid(place: Place, names: Sequence[str]) -> Grid:
     }
     if names and not chosen:
         return {}
-    scenarios = {i: place.scenarios[i] for i in place.run_set()}
-    return gate_grid(place.config, scenarios, chosen)
+    known = [*place.run_set(), *(place.loaded.of_set("reserve") if reserve else ())]
+    if reserve:
+        chosen = {name: [*ids, *_twins(place, ids)] for name, ids in chosen.items()}
+    return gate_grid(place.config, {i: place.scenarios[i] for i in known}, chosen)
+
+
+def _twins(place: Place, ids: Sequence[str]) -> list[str]:
+    """The reserve of the subjects of these scenarios."""
+    subjects = {name for i in ids for name in place.scenarios[i].subject}
+    return [i for i, one in place.loaded.of_set("reserve").items() if subjects & set(one.scenario.subject)]
 
 
 def _golden(base: Place | None, candidate: Place, judge: Place) -> frozenset[str]:
@@ -204,10 +213,12 @@ def _golden(base: Place | None, candidate: Place, judge: Place) -> frozenset[str
     return frozenset(i for p in (base, candidate) if p is not None for i in p.ids(patterns, strict=False))
 
 
-def _policy(base: Place | None, candidate: Place, judge: Place) -> Policy:
+def _policy(base: Place | None, candidate: Place, judge: Place, known: Background) -> Policy:
+    from evalrepo.comparing.statistics import alpha_per_look
     from evalrepo.records.verdict import Policy
 
     gate = judge.config.gate
+    looks = max((one.allowed for one in known.looks), default=1) if gate.reserve else 1
     return Policy(
         read_at=judge.name,
         suites=gate.suites,
@@ -215,7 +226,7 @@ def _policy(base: Place | None, candidate: Place, judge: Place) -> Policy:
         max_error_rate=gate.max_error_rate,
         changed=base is not None and judge is base and _rules_of(base) != _rules_of(candidate),
         own=base is None or judge is candidate,
-        alpha=gate.alpha,
+        alpha=alpha_per_look(gate.alpha, max(1, looks)),
         margin=gate.margin,
         bar=gate.bar,
         metric_drop=gate.metrics.drop,

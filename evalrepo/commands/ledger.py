@@ -73,7 +73,7 @@ def _what(event: Event) -> str:
         "acknowledge": lambda e: _few([*e.codes, *(c[:12] for c in e.commits), *e.paths, *(h[:12] for h in e.hashes)]),
         "waive": lambda e: f"{e.metric} until {e.until}",
         "tune": lambda e: f"{e.state} {e.name} · {e.subject}",
-        "look": lambda e: f"{e.subject} at {(e.digest or '')[:8]} · run {e.run}",
+        "look": lambda e: f"{e.subject} at {(e.digest or '')[:8]} · {_few(e.cells)}",
         "budget": lambda e: f"{e.subject} · {e.amount} more",
         "unseal": lambda e: _few([*e.scenarios, *([f"run {e.run}"] if e.run else [])]),
         "retire": lambda e: _few(e.scenarios),

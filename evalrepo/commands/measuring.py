@@ -62,10 +62,17 @@ def _what_became(done: Recovered) -> str:
 
 
 def measured(
-    here: Session, wanted: Sequence[Wanted], means: Means, cancel: threading.Event, *, sound: bool = False
+    here: Session,
+    wanted: Sequence[Wanted],
+    means: Means,
+    cancel: threading.Event,
+    *,
+    sound: bool = False,
+    begin: Callable[[], object] = lambda: None,
 ) -> list[Landed]:
     """Bring every content to its plan, their reps in turns. `here`: the work tree, whose files must be sound; `sound`:
-    this process has seen that they are, and said what there is to say before the first rep.
+    this process has seen that they are, and said what there is to say before the first rep; `begin` is called when
+    everything holds, before the first rep.
 
     Raises what the preflight refuses, and Interrupted after Ctrl-C with what was kept.
     """
@@ -91,6 +98,7 @@ def measured(
             _proven(want.session, workbench, made, jobs, cancel)
             tree = snapshot(want.session, made) if made.reps else ""
             sides.append(Side(want.session, workbench, want.replan, tree))
+        begin()
         with shown(means.format, here.world.environ.get("TERM", "")) as show:
             landed = measure_sides(sides, How(jobs, means.commit, budget=means.budget), show, cancel)
     if cancel.is_set():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalrepo.comparing.cells import Planned, compare_cell, unexplained
 from evalrepo.comparing.pool import Identity
-from evalrepo.records.inference import Background, Waiver
+from evalrepo.records.inference import Background, Looked, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side
 
 if TYPE_CHECKING:
@@ -99,12 +99,15 @@ def _read(cache: Any, key: str) -> Question | None:
 
 
 def _background(data: dict[str, Any]) -> Background:
-    looks = data["looks"]
     return Background(
-        looks=(looks[0], looks[1]) if looks is not None else None,
+        looks=tuple(_looked(one) for one in data["looks"]),
         versions=data["versions"],
         waivers=tuple(Waiver(**waiver) for waiver in data["waivers"]),
     )
+
+
+def _looked(data: dict[str, Any]) -> Looked:
+    return Looked(**{**data, "scenarios": tuple(data["scenarios"]), "opened": tuple(data["opened"])})
 
 
 def _planned(data: dict[str, Any]) -> Planned:

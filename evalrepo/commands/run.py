@@ -12,6 +12,7 @@ import click
 
 from evalrepo.commands import option
 from evalrepo.commands.ending import Part, nothing_chosen, show_end, show_nothing, show_plan
+from evalrepo.commands.looking import refuse_options
 from evalrepo.commands.signals import signals
 from evalrepo.errors import UsageError
 
@@ -52,6 +53,9 @@ class Options:
     max_reps: int | None
     canary: bool
     accept: bool
+    reserve: bool
+    why: str | None
+    allow_unmasked: bool
 
     def words(self) -> list[str]:
         """What a person types to have the same cells measured."""
@@ -87,6 +91,9 @@ class Options:
 @option.live
 @option.canary
 @option.accept
+@click.option("--reserve", is_flag=True, help="One look at the whole reserve of a subject; IDS name it.")
+@click.option("--why", metavar="REASON", help="With --reserve: what is to be decided by the look, for the ledger.")
+@click.option("--allow-unmasked", is_flag=True, help="With --reserve: without isolation too; the claim is weaker then.")
 @option.text_or_json
 @click.pass_obj
 def command(world: World, /, **given: Any) -> int:
@@ -94,6 +101,9 @@ def command(world: World, /, **given: Any) -> int:
 
     Brings each cell up to its reps and does nothing where there is nothing to do. Where a canary is asked for, or
     `discipline.canary: required` wants one that nobody looked at, a cell gets one rep and waits.
+
+    With --reserve it takes one look at a subject's reserve: spent when it starts, counted in the ledger, completed by
+    the retries of its ERRORs; asked again at the same content it prints what is recorded.
 
     Exit: 0 every cell has its reps and is at its bar, 1 a cell is below its bar, 2 it cannot run, 3 a limit
     (--max-cost, --max-reps) left a cell without its reps or a canary waits for a person's look, 4 ERRORs left a cell
@@ -118,6 +128,7 @@ def command(world: World, /, **given: Any) -> int:
         raise UsageError("--accept writes to the ledger", hint="leave out --dry-run")
     if options.max_cost is not None and not isfinite(options.max_cost):
         raise UsageError("--max-cost is an amount of USD", hint="--max-cost 2.50")
+    refuse_options(options)
     cancel = threading.Event()
     with signals(cancel):
         return _run(world, options, cancel)
@@ -147,21 +158,32 @@ def _select(repo: Repository, options: Options, change: Change | None, cancel: t
     if not options.dry_run:
         preflight.writable(repo)
         recovered(repo)
-    asked = _asked(repo, tree, loaded, options, change)
+    subject, asked = _asked(repo, tree, loaded, options, change)
     session = begin(repo, tree, loaded)
     counts = Counts(repo, tree)
     if not asked.scenarios:
         why = UNTOUCHED if options.since else "nothing to do: no scenarios; evalrepo new ID writes one"
         return nothing_chosen(why, options.format, options.means, dry_run=options.dry_run)
+    if subject:
+        return _look(session, counts, subject, asked, options, cancel)
     return _measure(session, counts, asked, options, cancel)
 
 
-def _asked(repo: Repository, tree: Tree, loaded: Loaded, options: Options, change: Change | None) -> Asked:
+def _asked(repo: Repository, tree: Tree, loaded: Loaded, options: Options, change: Change | None) -> tuple[str, Asked]:
+    """What is to be measured; the subject whose reserve is looked at, or ""."""
     from evalrepo.commands.change import touched
+    from evalrepo.commands.looking import chosen
     from evalrepo.running.plan import Asked
 
-    return Asked(
-        scenarios=touched(repo, tree, loaded, change) if change is not None else _scenarios(loaded, options),
+    subject = ""
+    if change is not None:
+        scenarios = touched(repo, tree, loaded, change)
+    elif options.reserve:
+        subject, scenarios = chosen(loaded, options.ids)
+    else:
+        scenarios = _scenarios(loaded, options)
+    return subject, Asked(
+        scenarios=scenarios,
         suite=options.suite,
         agents=options.agents,
         tiers=options.tiers,
@@ -214,3 +236,33 @@ def _measure(session: Session, counts: Counts, asked: Asked, options: Options, c
     announce(session, means)
     landed = measured(session, [Wanted(session, replan)], means, cancel)
     return show_end([Part(made)], counts.again(), landed, means, looked=looked)
+
+
+def _look(
+    session: Session, counts: Counts, subject: str, asked: Asked, options: Options, cancel: threading.Event
+) -> int:
+    """One look at a subject's reserve: spent before its first rep, or what an earlier call recorded of it."""
+    from evalrepo.commands.looking import allowed, campaign, for_look, spend
+    from evalrepo.commands.measuring import Wanted, announce, measured
+    from evalrepo.running.plan import plan
+    from evalrepo.running.session import ground
+
+    means = options.means()
+    made = plan(ground(session, counts.valid), asked)
+    look = campaign(session, subject, made, options)
+    session = for_look(session, look)
+
+    def replan() -> Plan:
+        return plan(ground(session, counts.again().valid), asked)
+
+    made = replan()
+    part = Part(made, look=look.told)
+    if options.dry_run:
+        return show_plan([part], counts, means)
+    if not made.reps:
+        return show_nothing([part], counts, means)
+    allowed(session, look, asked.scenarios, options)
+    announce(session, means)
+    begin = (lambda: None) if look.taken is not None else (lambda: spend(session, look))
+    landed = measured(session, [Wanted(session, replan)], means, cancel, begin=begin)
+    return show_end([part], counts.again(), landed, means)

@@ -107,13 +107,14 @@ def _sheets(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: int
 
 
 def _sheet(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: Rep, metrics: tuple[str, ...]) -> Sheet:
+    from evalrepo.commands.unsealing import Seals
     from evalrepo.results import RUNS
     from evalrepo.running.stored import Lacking, files_of, transcript_of
     from evalrepo.scoring.grounds import material
 
     commit = repo.refs(RUNS + row.executed).get(RUNS + row.executed)
     tree = repo.tree(commit) if commit else None
-    found = transcript_of(record, rep, tree, loaded.config.agents)
+    found = transcript_of(record, rep, tree, loaded.config.agents, opened=Seals(repo).opened(record))
     if isinstance(found, Lacking):
         return Sheet(record, row.path, rep, metrics, None, None, found)
     names = files_of(rep, tree) if tree is not None else ()

@@ -64,7 +64,7 @@ def command(world: World, *, suite: str | None, format: str) -> int:  # noqa: A0
     rows = at_hand(repo)
     here = place(repo, WORKTREE)
     lines, notes = _lines(repo, here, rows, grid_of(here, suite))
-    notes += [*standing(here.ledger), *auditing.note(repo)]
+    notes += [*standing(here.ledger), *auditing.note(repo), *_reserves(repo, here)]
     dead = dead_runs(repo)
     if format == "json":
         from evalrepo.render.json import to_json
@@ -93,6 +93,27 @@ def _lines(repo: Repository, here: Place, rows: Rows, grid: Grid) -> tuple[list[
     held = rows.select(dict.fromkeys(grid))
     versions, notes = _versions(repo, here, {cell[1] for cell in grid})
     return [_line(here, cell, asked, held[cell], versions) for cell, asked in grid.items()], notes
+
+
+def _reserves(repo: Repository, here: Place) -> list[str]:
+    """Each subject's reserve, how many looks are left, and whether this version was looked at."""
+    from evalrepo.commands.background import looks
+    from evalrepo.commands.looking import events_everywhere
+    from evalrepo.render.findings import counted
+    from evalrepo.repository.digests import subject_part
+
+    if not here.loaded.of_set("reserve"):
+        return []
+    events = list(events_everywhere(repo).values())
+    out = []
+    for one in looks(here, events):
+        now = subject_part(here.tree, one.subject, here.config.subjects[one.subject])[0]
+        seen = any(e.event == "look" and (e.subject, e.digest) == (one.subject, now) for e in events)
+        what = "this version was looked at" if seen else "this version was not looked at"
+        spent = f"{one.spent} of {counted(one.allowed, 'look')} spent"
+        end = "" if seen or not one.exhausted else "; RESERVE EXHAUSTED"
+        out.append(f"reserve of {one.subject}: {counted(len(one.scenarios), 'scenario')}, {spent}, {what}{end}")
+    return out
 
 
 def _versions(repo: Repository, here: Place, agents: set[str]) -> tuple[dict[str, str], list[str]]:

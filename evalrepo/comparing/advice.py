@@ -30,6 +30,11 @@ def measure_base(cells: Sequence[CellResult], before: Side, after: Side) -> str:
 
 
 def _run(cells: Sequence[CellResult]) -> list[str]:
+    """Of reserve cells a look, which takes all of a subject's; others by name."""
+    held = [cell for cell in cells if cell.set == "reserve"]
+    if held and len(held) == len(cells):
+        return ["evalrepo", "run", "--reserve", held[0].scenario, "--why", "REASON"]
+    cells = [cell for cell in cells if cell.set != "reserve"]
     scenarios = list(dict.fromkeys(c.scenario for c in cells))
     words = ["evalrepo", "run", *scenarios[:MOST]]
     for option, chosen in (("--agent", {c.agent for c in cells}), ("--tier", {c.tier for c in cells})):

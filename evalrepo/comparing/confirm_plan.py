@@ -34,8 +34,8 @@ class Need:
 
 
 def open_cells(cells: Iterable[CellResult]) -> list[CellResult]:
-    """Suspects and golden cells with a FAIL, the likeliest falls first."""
-    found = [c for c in cells if c.comparable and (c.label is Label.SUSPECT or golden_failed(c))]
+    """Suspects and golden cells with a FAIL, the likeliest falls first; none of the reserve, which has its looks."""
+    found = [c for c in cells if c.comparable and c.set != "reserve" and (c.label is Label.SUSPECT or golden_failed(c))]
     return sorted(found, key=lambda c: (not c.golden, -(c.p_worse or 0.0), c.name))
 
 

@@ -118,11 +118,11 @@ _SENTENCES = {
 
 def unmeasured(bare: Verdict, kind: str) -> list[Reason]:
     """One reason for each way in which cells have no comparable score."""
-    found: dict[tuple[Label, str], list[CellResult]] = {}
+    found: dict[tuple[Label, str, bool], list[CellResult]] = {}
     for cell in bare.cells:
         if cell.label in _SENTENCES:
             side = "" if cell.label is Label.GONE else cell.missing_side
-            found.setdefault((cell.label, side), []).append(cell)
+            found.setdefault((cell.label, side, cell.set == "reserve"), []).append(cell)
     return [_unmeasured(bare, kind, cells) for _, cells in sorted(found.items())]
 
 

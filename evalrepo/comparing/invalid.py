@@ -10,7 +10,7 @@ from evalrepo.records.verdict import Errors, Policy, Reason, Side, Verdict
 
 def invalid(bare: Verdict) -> list[Reason]:
     """Frozen files, cells without a comparable score, ERRORs over the bound, a degenerate suite."""
-    return [*_frozen(bare), *_grid(bare), *_errors(bare), *alarms(bare, "invalid")]
+    return [*_frozen(bare), *_grid(bare), *_looks(bare), *_errors(bare), *alarms(bare, "invalid")]
 
 
 def _frozen(bare: Verdict) -> list[Reason]:
@@ -29,6 +29,20 @@ def _grid(bare: Verdict) -> list[Reason]:
         )
         return [Reason("invalid", "no-cells", text, "evalrepo list")]
     return unmeasured(bare, "invalid")
+
+
+def _looks(bare: Verdict) -> list[Reason]:
+    """Reserves that were measured without a look, and such as cannot be looked at any more."""
+    out = []
+    for one in bare.background.looks:
+        mine = [cell for cell in bare.cells if cell.set == "reserve" and cell.scenario in one.scenarios]
+        if mine and one.masked is not None and not one.spent:
+            text = f"the reserve of {one.subject} was measured, and the ledger holds no look at it"
+            out.append(Reason("invalid", "no-look", text, "evalrepo verify --since REV"))
+        if one.exhausted and any(cell.missing_side in ("after", "both") for cell in mine):
+            text = f"RESERVE EXHAUSTED: all {plural(one.allowed, 'look')} at the reserve of {one.subject} are spent"
+            out.append(Reason("invalid", "exhausted", text, f"evalrepo run --reserve {one.subject} --why REASON"))
+    return out
 
 
 def _errors(bare: Verdict) -> list[Reason]:

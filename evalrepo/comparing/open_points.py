@@ -54,7 +54,9 @@ def _suspects(bare: Verdict) -> list[Reason]:
             continue
         spent = found is not None and found.plan == "sprt" and found.after[1] >= found.planned
         text = f"{suspect_text(cell)}; unresolved{_so_far(found)}"
-        out.append(Reason("inconclusive", "suspect", text, look_at(cell) if spent else CONFIRM))
+        out.append(
+            Reason("inconclusive", "suspect", text, look_at(cell) if spent or cell.set == "reserve" else CONFIRM)
+        )
     return out
 
 

@@ -34,7 +34,14 @@ def verdict(
     bare = bare._replace(frozen=tuple(frozen))
     reasons, answer = rules(bare)
     gravest = sorted(reasons, key=lambda r: SEVERITY.index(r.kind))
-    return bare._replace(reasons=tuple(gravest), answer=answer)
+    return bare._replace(reasons=tuple(_looked(reason, bare.background) for reason in gravest), answer=answer)
+
+
+def _looked(reason: Reason, background: Background) -> Reason:
+    """A reason that rests on the reserve says how many looks preceded it."""
+    said = [one for one in background.looks if any(name in reason.text for name in one.scenarios)]
+    text = "; ".join(f"reserve of {one.subject}: {one.told}" for one in said if one.told not in reason.text)
+    return reason._replace(text=f"{reason.text} [{text}]") if text else reason
 
 
 def _bare(

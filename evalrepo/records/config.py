@@ -148,8 +148,9 @@ class Gate(Model):
     """The release decision, pre-registered: it is read at the baseline.
 
     `alpha`: false blocks that a release without any change may meet; `margin`: the drop of the overall pass rate that
-    a pass must exclude (1: none); `by_hand`: whether a score that fell in hand-written results leaves the gate open;
-    `bar: count` allows as many cells below their bar as chance alone makes, `every-cell`
+    a pass must exclude (1: none); `reserve`: the reserves of the suites' subjects belong to the grid,
+    and `alpha` is split over their looks; `by_hand`: whether a score that fell in hand-written results leaves the gate
+    open; `bar: count` allows as many cells below their bar as chance alone makes, `every-cell`
     allows none.
     """
 
@@ -162,6 +163,7 @@ class Gate(Model):
     bar: Literal["count", "every-cell"] = "count"
     metrics: MetricPolicy = MetricPolicy()
     by_hand: Literal["inform", "investigate"] = "inform"
+    reserve: Bool = False
     confirm: Confirm = Confirm()
 
 

@@ -18,7 +18,7 @@ NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "acknowledge": (("paths", "commits", "hashes"),),
     "waive": (("metric",), ("until",)),
     "tune": (("name",), ("state",), ("subject",)),
-    "look": (("subject",), ("digest",), ("run",)),
+    "look": (("subject",), ("digest",), ("reserve",), ("cells",)),
     "budget": (("subject",), ("amount",)),
     "unseal": (("scenarios", "run"),),
     "retire": (("scenarios",),),
@@ -38,7 +38,8 @@ class Event(Model):
     - `acknowledge`: findings that were looked at and may stay: `commits`, `paths`, `codes`, or content-free `hashes`;
     - `waive`: the `metric` whose drop it excuses, and the last day (`until`, YYYY-MM-DD) on which it does;
     - `tune`: the loop's `name`, its `state`, the `subject` that is tuned;
-    - `look`: the `subject`, its `digest`, the digest of its `reserve`, the `run`;
+    - `look`: the `subject`, its `digest`, the digest of its `reserve` with the `twins` that make it, the `cells`
+      (AGENT/TIER) that are measured;
     - `budget`: `amount` more looks for a `subject`;
     - `unseal`: `scenarios` or the `run` whose transcripts may be read;
     - `retire`: `scenarios` that leave the reserve.
@@ -63,6 +64,9 @@ class Event(Model):
     subject: Text | None = None
     digest: Text | None = None
     reserve: Digest | None = None
+    twins: tuple[Annotated[Text, Field(pattern=r"^\S+ [0-9a-f]{64}$")], ...] = ()
+    """`ID DIGEST` of each scenario of the reserve: of what it asks, its instrument left out."""
+    cells: tuple[Text, ...] = ()
     run: Text | None = None
     scenarios: tuple[Text, ...] = ()
     amount: Count | None = None

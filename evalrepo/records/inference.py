@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from evalrepo.records.looks import look_text
+
 Counts = tuple[int, int]
 """Passes, valid reps."""
 
@@ -147,14 +149,51 @@ class HandScore(NamedTuple):
         return self.before is not None and self.after is not None and self.after < self.before
 
 
+class Looked(NamedTuple):
+    """A subject's reserve in a verdict: looks spent and allowed, its scenarios.
+
+    `masked`: whether all that is compared of them was measured with isolation; None: nothing of them is measured. `opened`:
+    those whose transcripts somebody read.
+    """
+
+    subject: str
+    spent: int
+    allowed: int
+    scenarios: tuple[str, ...] = ()
+    masked: bool | None = None
+    opened: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """What every line that rests on it says."""
+        return self._told + (f"; unsealed: {', '.join(self.opened)}" if self.opened else "")
+
+    @property
+    def _told(self) -> str:
+        if self.masked is None:
+            return f"{self.spent} of {self.allowed} looks spent"
+        if not self.spent:
+            return "measured, and the ledger holds no look at it"
+        return look_text(self.spent, self.allowed, masked=self.masked)
+
+    @property
+    def exhausted(self) -> bool:
+        """No look is left."""
+        return self.spent >= self.allowed
+
+
 class Background(NamedTuple):
     """What the ledger and the history say beside the scores.
 
-    `looks`: at the reserve, spent and allowed, None without a reserve; `versions`: subject versions that were measured
+    `looks`: at each subject's reserve; `versions`: subject versions that were measured
     since the baseline, None when nobody asked; `by_hand`: what people scored in files of their own.
     """
 
-    looks: tuple[int, int] | None = None
+    looks: tuple[Looked, ...] = ()
     versions: int | None = None
     waivers: tuple[Waiver, ...] = ()
     by_hand: tuple[HandScore, ...] = ()
+
+    def looked(self, scenario: str) -> Looked | None:
+        """The reserve that a scenario is of."""
+        return next((one for one in self.looks if scenario in one.scenarios), None)

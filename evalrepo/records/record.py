@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evalrepo.records.judgement import Judgement
+from evalrepo.records.looks import look_text
 from evalrepo.records.selectors import fail
 from evalrepo.records.strict import Sparing, Strict
 
@@ -259,7 +260,7 @@ class BarRecord(Strict):
 class CellHeader(Sparing):
     """What is known of a cell before its first rep: all that a record says beside the reps."""
 
-    rare: ClassVar[tuple[str, ...]] = ("against",)
+    rare: ClassVar[tuple[str, ...]] = ("against", "look", "looks")
 
     scenario: str
     set: Literal["run-set", "reserve"] = "run-set"
@@ -283,6 +284,15 @@ class CellHeader(Sparing):
     """Subject digest of the other side, whose reps were interleaved with these; "" when there was none."""
     checks: tuple[str, ...] = ()
     """Ids of the checks that must report."""
+    look: int = 0
+    """Which look at the subject's reserve this is, from 1; 0 for the run-set."""
+    looks: int = 0
+    """How many looks were allowed then."""
+
+    @property
+    def looked(self) -> str:
+        """What rests on this look; "" for the run-set."""
+        return look_text(self.look, self.looks, masked=self.isolation != "none") if self.look else ""
 
     @property
     def cell(self) -> tuple[str, str, str]:
@@ -293,7 +303,7 @@ class CellHeader(Sparing):
 class Record(CellHeader):
     """What one run measured for one cell."""
 
-    rare: ClassVar[tuple[str, ...]] = ("against", "reason")
+    rare: ClassVar[tuple[str, ...]] = (*CellHeader.rare, "reason")
 
     schema_: int = Field(default=SCHEMA, alias="schema", ge=1)
     run: str

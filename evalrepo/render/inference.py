@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from evalrepo.records.inference import Bar, HandScore, InstrumentChange, MetricResult, Test, UsageMedian
-from evalrepo.records.verdict import Rate, Verdict
+from evalrepo.records.verdict import CellResult, Rate, Verdict
 from evalrepo.render.findings import counted
 
 Row = tuple[str, ...]
@@ -80,6 +80,12 @@ def _bar(bar: Bar) -> str:
     return f"{number} below the bar, up to {bar.allowed} would be chance ({ps})"
 
 
+def looked_text(verdict: Verdict, cell: CellResult) -> str:
+    """What is added to the line of a reserve cell."""
+    one = verdict.background.looked(cell.scenario) if cell.set == "reserve" else None
+    return f", look {one.spent} of {one.allowed}" if one is not None else ""
+
+
 def metric_rows(verdict: Verdict) -> list[Row]:
     """Every metric that both sides score."""
     return [_metric(m) for m in verdict.metrics]
@@ -144,6 +150,5 @@ def evidence_lines(verdict: Verdict) -> Iterator[str]:
     if bounds is not None:
         low, high = (f"{round(b * 100):+d}" if round(b * 100) else "0" for b in bounds)
         yield f"ERROR rates differ: had they been FAILs or PASSes, the change would be between {low} and {high} points"
-    looks = verdict.background.looks
-    if looks is not None:
-        yield f"looks at the reserve: {looks[0]} of {looks[1]} spent"
+    for one in verdict.background.looks:
+        yield f"reserve of {one.subject}: {one.told}"

@@ -14,6 +14,7 @@ from evalrepo.render.inference import (
     hand_rows,
     inference_lines,
     instrument_lines,
+    looked_text,
     metric_rows,
     p_text,
     rates,
@@ -82,13 +83,13 @@ def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _cells(verdict: Verdict, heading: str, cells: Sequence[CellResult], *, fold: bool) -> str:
     if not cells:
         return ""
-    rows = [_row(cell) for cell in cells]
+    rows = [_row(cell, looked_text(verdict, cell)) for cell in cells]
     shown = _table(("cell", "before", "95 %", "after", "95 %", "", "P(worse)", "q", "why"), rows)
     title = f"{heading}: {len(cells)} of {counted(len(verdict.cells), 'cell')}"
     return _folded(title, shown) if fold else f"**{title}**\n\n{shown}"
 
 
-def _row(cell: CellResult) -> tuple[str, ...]:
+def _row(cell: CellResult, looked: str) -> tuple[str, ...]:
     worse = "" if cell.p_worse is None else probability(cell.p_worse)
     name = f"{cell.name} ★" if cell.golden else cell.name
     before, after = cell.before, cell.after
@@ -98,7 +99,7 @@ def _row(cell: CellResult) -> tuple[str, ...]:
         interval_text(before),
         score_text(after),
         interval_text(after),
-        label_text(cell),
+        label_text(cell) + looked,
         worse,
         "" if cell.q is None else p_text(cell.q),
         cell.why,

@@ -13,8 +13,11 @@ from evalrepo.render.text import COLUMNS, Style
 RUNS = "refs/evalrepo/runs/"
 
 
-def record_text(record: Record, path: str, style: Style, later: str = "") -> str:
-    """The whole record, for a terminal of 80 columns. `later`: the run whose record supersedes it, if any."""
+def record_text(record: Record, path: str, style: Style, later: str = "", *, sealed: bool = False) -> str:
+    """The whole record, for a terminal of 80 columns.
+
+    `later`: the run whose record supersedes it, if any; `sealed`: its transcripts are not to be read.
+    """
     lines = [style(line, "heading") for line in wrapped(_head(record), then="  ")]
     for text in (record.title, _score(record), *_identity(record), *record.notes):
         lines += wrapped(text, then="           ")
@@ -22,7 +25,10 @@ def record_text(record: Record, path: str, style: Style, later: str = "") -> str
         lines += wrapped(f"superseded by run {later}, which counts instead", then="           ")
     lines += wrapped(path, first="file       ", cut=False)
     for rep in record.reps:
-        lines += ["", *_rep(record, rep, style)]
+        lines += ["", *_rep(record, rep, style, sealed=sealed)]
+    if sealed:
+        lines += ["", "sealed: prompts, evidence and transcripts"]
+        lines += [f"  → evalrepo show {record.run} --unseal --why REASON"]
     return "\n".join(lines) + "\n"
 
 
@@ -52,6 +58,8 @@ def _identity(record: Record) -> Iterator[str]:
     yield f"stimulus   {digests.stimulus[:8]}   instrument {digests.instrument[:8]}   apparatus {digests.apparatus[:8]}"
     yield f"agent      {record.agent} {record.cli_version}; {_answered(record)}"
     yield f"isolation  {record.isolation}; network {record.network}; {record.set}; evalrepo {record.evalrepo}"
+    if record.looked:
+        yield f"reserve    {record.looked}"
     if record.rescored_from:
         yield f"judged again from run {record.rescored_from}"
     if record.supersedes:
@@ -66,7 +74,7 @@ def _answered(record: Record) -> str:
     return f"model {record.model or 'unnamed'} → {', '.join(record.models) or 'none that it named'}"
 
 
-def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
+def _rep(record: Record, rep: Rep, style: Style, *, sealed: bool) -> Iterator[str]:
     verdict = f"ERROR({rep.error})" if rep.error else str(rep.verdict)
     attempt = f", attempt {rep.attempt}" if rep.attempt > 1 or _tried_again(record, rep) else ""
     role = {"PASS": "pass", "FAIL": "block"}.get(rep.verdict, "inconclusive")
@@ -82,7 +90,7 @@ def _rep(record: Record, rep: Rep, style: Style) -> Iterator[str]:
         yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
     for note in rep.remarks:
         yield from wrapped(note, first="  ", then="    ")
-    if rep.transcript is not None:
+    if rep.transcript is not None and not sealed:
         yield from git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
 
 

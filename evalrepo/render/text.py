@@ -16,6 +16,7 @@ from evalrepo.render.inference import (
     hand_rows,
     inference_lines,
     instrument_lines,
+    looked_text,
     metric_rows,
     points,
     rates,
@@ -142,7 +143,10 @@ def rate_row(rate: Rate) -> tuple[str, ...]:
 def _cells(verdict: Verdict, style: Style) -> list[str]:
     if not verdict.cells:
         return []
-    rows = [(_cell_name(c), score_text(c.before), score_text(c.after), label_text(c), _worse(c)) for c in verdict.cells]
+    rows = [
+        (_cell_name(c), score_text(c.before), score_text(c.after), label_text(c) + looked_text(verdict, c), _worse(c))
+        for c in verdict.cells
+    ]
     lines = table(rows, ("cell", "before", "after", "", "P(worse)"), shrink=0)
     for i, cell in enumerate(verdict.cells):
         lines[i + 2] = _styled(lines[i + 2], cell, style)

@@ -120,6 +120,11 @@ def instrument_digest(tree: Tree, config: Config, scenario: Scenario) -> str:
     return digest(_instrument(tree, config, scenario))
 
 
+def stimulus_digest(tree: Tree, scenario: Scenario) -> str:
+    """The stimulus digest of a scenario; `scenario` as for `digests`."""
+    return digest(_stimulus(tree, scenario))
+
+
 def subject_digest(tree: Tree, config: Config, scenario: Scenario) -> str:
     """The subject digest of a scenario."""
     return _subjects(tree, config, scenario)[0]

@@ -98,6 +98,8 @@ class Ground:
     """Reps recorded at the header's digests and requested model that need no other: valid ones, and leaked ones, which
     are never tried again."""
     purpose: Purpose = Purpose.MEASURE
+    look: tuple[int, int] = (0, 0)
+    """Which look at the reserve it is, and of how many."""
     other: tuple[Tree, Config] | None = None
     """The side that is measured at the same time."""
     waits: Callable[[CellHeader], bool] = lambda _: False
@@ -222,6 +224,8 @@ def cell_header(
         network="rehearsal" if rehearsed(tier_name) else traits.network,
         bar=BarRecord(passes=bar.passes, of=bar.of),
         purpose=ground.purpose,
+        look=ground.look[0],
+        looks=ground.look[1],
         against=subject_digest(*ground.other, loaded.scenario) if ground.other is not None else "",
         checks=must_report(loaded.scenario),
     )

@@ -51,6 +51,8 @@ class Session:
     at: str = ""
     at_name: str = ""
     purpose: Purpose = Purpose.MEASURE
+    look: tuple[int, int] = (0, 0)
+    """Which look at the reserve it is, and of how many."""
 
     @property
     def world(self) -> World:
@@ -156,6 +158,7 @@ def ground(session: Session, have: Callable[[CellHeader], int], against: Session
         isolation=session.isolation.level,
         have=have,
         purpose=session.purpose,
+        look=session.look,
         other=(against.tree, against.loaded.config) if against is not None else None,
         waits=waiting(session.tree, config),
     )

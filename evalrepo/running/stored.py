@@ -33,11 +33,16 @@ class Lacking:
     how: str = ""
 
 
-def transcript_of(record: Record, rep: Rep, tree: Tree | None, agents: Mapping[str, Agent]) -> Transcript | Lacking:
+SEALED = "the reserve's transcripts are sealed until it is retired"
+
+
+def transcript_of(
+    record: Record, rep: Rep, tree: Tree | None, agents: Mapping[str, Agent], *, opened: bool = False
+) -> Transcript | Lacking:
     """The transcript of a rep of a record. `tree`: what the run's reference holds, None when it is not at hand;
-    `agents`: today's, for a run whose own settings were not kept. A reserve's transcript is sealed, and never read."""
-    if record.set == "reserve":
-        return Lacking("the reserve's transcripts are sealed until it is retired")
+    `agents`: today's, for a run whose own settings were not kept. A reserve's is sealed unless `opened`."""
+    if record.set == "reserve" and not opened:
+        return Lacking(SEALED, f"evalrepo show {record.run} --unseal --why REASON")
     if rep.transcript is None:
         return Lacking(f"it left no transcript{f': {rep.message}' if rep.message else ''}")
     if tree is None:

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 GLOB = frozenset("*?[")
 
-OF_RESERVE = (
-    "it is in the reserve: evalrepo selftest proves it; this version measures the run-set only, "
-    "reserve runs come with the count of looks"
-)
+OF_RESERVE = "it is in the reserve: evalrepo run --reserve --why REASON looks at all of it; selftest proves it"
 
 
 def stem(id_: str) -> str:

@@ -61,6 +61,18 @@ def append(repo: Repository, event: Event, files: Mapping[str, bytes] | None = N
     return path
 
 
+def commit(repo: Repository, event: Event, message: str) -> str:
+    """Commit an event by itself, on what is checked out; the user's index and work tree keep all else. The commit.
+
+    Raises GitError, with nothing moved, as the landing of results does.
+    """
+    from evalrepo.repository.commit import Landing, land
+
+    path, data = entry(repo, event)
+    name = path.rsplit("/", 1)[1].removesuffix(".yaml").lower()
+    return land(repo, {path: data}, message, on=Landing(name, repo.branch(), lambda _step, _facts: None))
+
+
 def person(repo: Repository) -> str:
     """Who signs: `Name <address>`. Raises GitError where git knows nobody."""
     identity = repo.identity()
