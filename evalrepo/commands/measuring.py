@@ -76,20 +76,12 @@ def measured(
 
     Raises what the preflight refuses, and Interrupted after Ctrl-C with what was kept.
     """
-    from evalrepo.commands.limits import say_limits, untested
     from evalrepo.commands.progress import shown
-    from evalrepo.running import preflight
     from evalrepo.running.rounds import How, Side, measure_sides
     from evalrepo.running.session import bench, snapshot
 
     plans = [want.replan() for want in wanted]
-    preflight.consent(_paid(here, plans), live=consented(here.world, means))
-    preflight.rehearsable(plans)
-    preflight.looked_at(here, plans)
-    if not sound:
-        _sound(here)
-        untested(here, plans)
-        say_limits(here, plans, means.budget)
+    _may_start(here, plans, means, sound=sound)
     jobs = jobs_for(plans, means)
     with contextlib.ExitStack() as benches:
         sides = []
@@ -102,12 +94,28 @@ def measured(
         with shown(means.format, here.world.environ.get("TERM", "")) as show:
             landed = measure_sides(sides, How(jobs, means.commit, budget=means.budget), show, cancel)
     if cancel.is_set():
-        kept = sum(len(record.reps) for one in landed for record in one.records.values())
-        raise Interrupted(
-            f"interrupted; {'one rep is' if kept == 1 else f'{kept} reps are'} kept",
-            hint="the same command goes on where it stopped",
-        )
+        raise _interrupted(landed)
     return landed
+
+
+def _may_start(here: Session, plans: Sequence[Plan], means: Means, *, sound: bool) -> None:
+    """What needs no bench: consent, what can be rehearsed, canaries; and unless they are `sound`, the files."""
+    from evalrepo.commands.limits import say_limits, untested
+    from evalrepo.running import preflight
+
+    preflight.consent(_paid(here, plans), live=consented(here.world, means))
+    preflight.rehearsable(plans)
+    preflight.looked_at(here, plans)
+    if not sound:
+        _sound(here)
+        untested(here, plans)
+        say_limits(here, plans, means.budget)
+
+
+def _interrupted(landed: Sequence[Landed]) -> Interrupted:
+    kept = sum(len(record.reps) for one in landed for record in one.records.values())
+    said = f"interrupted; {'one rep is' if kept == 1 else f'{kept} reps are'} kept"
+    return Interrupted(said, hint="the same command goes on where it stopped")
 
 
 def jobs_for(plans: Iterable[Plan], means: Means) -> int:

@@ -152,8 +152,8 @@ class HandScore(NamedTuple):
 class Looked(NamedTuple):
     """A subject's reserve in a verdict: looks spent and allowed, its scenarios.
 
-    `masked`: whether all that is compared of them was measured with isolation; None: nothing of them is measured. `opened`:
-    those whose transcripts somebody read.
+    `masked`: whether all that is compared of them was measured with isolation; None: nothing of them is measured.
+    `opened`: those whose transcripts somebody read.
     """
 
     subject: str

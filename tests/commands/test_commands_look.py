@@ -182,25 +182,13 @@ def test_nothing_is_looked_at_while_something_is_thawed_or_not_frozen(held: Repo
 
 
 @pytest.mark.isolation
-def test_a_look_whose_rep_was_an_error_is_completed_and_costs_nothing(held: Repo):
-    script = held.path / "agent.sh"
-    flaky = (
-        f"#!/bin/sh\nmark={held.home}/tried\nif [ ! -e $mark ]; then touch $mark; exit 3; fi\n"
-        'echo \'{"type":"end","reason":"done"}\'\n'
-    )
-    held.write({"agent.sh": flaky})
-    script.chmod(0o755)
-    agent = (
-        "  flaky:\n    kind: command\n    argv: [sh, " + str(script) + "]\n    tiers: {one: {}}\n"
-        f"    readable: [{held.path}, {held.home}]\n"
-    )
-    text = HELD["evalrepo.yaml"].replace("suites:", agent + "suites:")
-    held.commit({"evalrepo.yaml": text}, "an agent that fails once")
-    held.run("run", "--reserve", "--agent", "flaky", *WHY, exit=None)
-    first = held.reps()
-    held.run("run", "--reserve", "--agent", "flaky", *WHY, exit=None)
-    assert looks(held) == 1
-    assert len(held.reps()) >= len(first) > 0
+def test_a_look_that_lacks_reps_is_completed_and_costs_nothing(held: Repo):
+    held.commit({"evalrepo.yaml": HELD["evalrepo.yaml"].replace("reps: 1", "reps: 2")}, "two reps a cell")
+    held.run("run", "--reserve", *WHY, "--max-reps", "1", exit=3)
+    assert (looks(held), len(held.reps())) == (1, 1)
+    assert "look 1 of 3, no look preceded it" in held.run("run", "--reserve", *WHY)
+    assert (looks(held), len(held.reps())) == (1, 2)
+    assert "nothing was run" in held.run("run", "--reserve", *WHY)
 
 
 @pytest.mark.isolation

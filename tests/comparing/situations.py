@@ -11,7 +11,7 @@ from evalrepo.comparing.cells import Planned, compare_cell
 from evalrepo.comparing.diff import diff
 from evalrepo.comparing.gate import gate
 from evalrepo.comparing.pool import Identity
-from evalrepo.records.inference import Background, Fresh, Waiver
+from evalrepo.records.inference import Background, Fresh, Looked, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side, Verdict
 
 BEFORE = Side("v1.2", "3f2a91c" + "0" * 33, {"orchestration": "69d6a1b8"})
@@ -124,7 +124,7 @@ SITUATIONS: dict[str, Callable[[], Verdict]] = {
     "diff-two-tiers": lambda: a_diff(*good(), *(cell(f"E{n}", "PPP", "PPF", tier="sonnet") for n in (1, 2, 3))),
     "diff-many-scenarios": lambda: a_diff(
         *(cell(f"S{n:02}", "PPP", "PPF" if n % 4 == 0 else "PPP") for n in range(1, 23)),
-        cell("S23", "PFF", "PPP"), looks=(1, 3),
+        cell("S23", "PFF", "PPP"), looks=(Looked("orchestration", 1, 3),),
     ),
     "diff-five-reps": lambda: a_diff(cell("S1", "PPPPP", "PFFFF", reps=5), cell("S2", "PPPPP", "PPPPF", reps=5)),
     "diff-single-reps": lambda: a_diff(cell("S1", "P", "F", reps=1), cell("S2", "P", "P", reps=1)),
@@ -134,7 +134,7 @@ SITUATIONS: dict[str, Callable[[], Verdict]] = {
         cell("日本語のシナリオ名はとても長いので切り詰められるはずです", "PPP", "PFF"),
     ),
     "diff-hostile-names": lambda: a_diff(hostile()),
-    "gate-pass": lambda: a_gate(*wide(), known=Background(looks=(1, 3), versions=1)),
+    "gate-pass": lambda: a_gate(*wide(), known=Background(looks=(Looked("orchestration", 1, 3),), versions=1)),
     "gate-pass-with-noise": lambda: a_gate(
         *wide(cell("S13-a", "PPF", "PPP"), cell("S14-b", "PPP", "PPF"), cells=20), known=Background(versions=4)
     ),

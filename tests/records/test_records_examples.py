@@ -65,7 +65,11 @@ SAYS = {
     "acknowledge": (f"commits: ['{'0' * 40}']\ncodes: [FRZ001]\n", "codes: [FRZ001]\n", "`paths`, or `commits`"),
     "waive": ('metric: M2\nuntil: "2026-12-31"\n', "metric: M2\n", "`until`"),
     "tune": ("name: loop\nstate: start\nsubject: team\n", "name: loop\nsubject: team\n", "`state`"),
-    "look": (f"subject: team\ndigest: {'a' * 64}\nrun: 3m6hqz7k\n", "subject: team\nrun: 3m6hqz7k\n", "`digest`"),
+    "look": (
+        f"subject: team\ndigest: {'a' * 64}\nreserve: {'b' * 64}\ncells: [claude/haiku]\n",
+        f"subject: team\nreserve: {'b' * 64}\ncells: [claude/haiku]\n",
+        "`digest`",
+    ),
     "budget": ("subject: team\namount: 2\n", "subject: team\namount: 0\n", "`amount`"),
     "unseal": ("scenarios: [R1]\n", "subject: team\n", "`scenarios`, or `run`"),
     "retire": ("scenarios: [R1, R2]\n", "scenarios: []\n", "`scenarios`"),
