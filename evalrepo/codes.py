@@ -241,5 +241,4 @@ CODES |= {
     "its branch and ref were not pushed. Push them; a run that is lost is acknowledged with a reason.",
     "RUN010": "A claim that is known here is gone from the remote, or changed. Somebody moved the claims back.",
     "RUN011": "A result of a run that nobody claimed, in a repository whose runs are claimed before they begin.",
-    "RUN008": "A stored transcript gives another verdict than its record says, by the same checks.",
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from evalrepo.commands.recorded import facts, facts_of, given, own_clone, refs
 from evalrepo.discipline import numbering
-from evalrepo.discipline.places import CONFIG
+from evalrepo.discipline.places import CONFIG, LEDGER
 from evalrepo.discipline.told import Told, acknowledged
 from evalrepo.errors import EvalrepoError, Finding, GitError, Place
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
 
 SHORT = 9
+VERSION = 1
+"""Of what is remembered of an audit."""
 
 
 def audited(repo: Repository, since: str | None, head: str = "HEAD") -> list[Told]:
@@ -59,17 +63,43 @@ def stated(repo: Repository, since: str | None, head: str) -> tuple[Stated, ...]
 
 def with_events(repo: Repository, head: str, found: Iterable[Told]) -> list[Told]:
     """The findings in order, those that the ledger at `head` (a full id) acknowledges with their event."""
+    told = sorted(set(found))
+    if not told or not repo.git("ls-tree", "--full-tree", head, "--", LEDGER):
+        return told
     from evalrepo.store.loading import read_events
 
-    told = sorted(set(found))
-    if not told:
-        return []
     events, _ = read_events(repo.tree(head))
     return acknowledged(told, events)
 
 
-def present(repo: Repository, head: str) -> Iterator[Told]:
+def present(repo: Repository, head: str) -> list[Told]:
     """What is so now: counts with gaps, records that their runs' refs do not hold, reps without a record."""
+    from evalrepo.store.cache import Cache
+
+    elsewhere = Elsewhere(repo, head)
+    if any(
+        (repo.home / "journal").glob("*.jsonl")
+    ):  # of runs that live or died: they change without a trace in the key
+        return [*map(Told, _state(repo, head, elsewhere))]
+    key, cache = _key(repo, head), Cache(repo.home, "audit", VERSION)
+    known = cache.get([key]).get(key)
+    if known is not None:
+        return [Told(Finding(Place(*place), *rest)) for place, *rest in json.loads(known)]
+    found = list(_state(repo, head, elsewhere))
+    if not elsewhere.asked:
+        cache.put({key: json.dumps(found)})
+    return [*map(Told, found)]
+
+
+def _key(repo: Repository, head: str) -> str:
+    """All that `_state` rests on where it looks nowhere else: results, config, our refs, this clone's count, the hour
+    (a claim grows old)."""
+    listing = repo.git("ls-tree", "-z", "--full-tree", head, "--", "AgentsReport", CONFIG)
+    ours = json.dumps([repo.refs("refs/evalrepo/"), own_clone(repo), given(repo), repo.world.timestamp()[:13]])
+    return sha256(listing + ours.encode()).hexdigest()
+
+
+def _state(repo: Repository, head: str, elsewhere: Elsewhere) -> Iterator[Finding]:
     from evalrepo.results import rows
 
     committed = facts(repo, rows(repo, [repo.tree(head)], refs=False))
@@ -77,15 +107,11 @@ def present(repo: Repository, head: str) -> Iterator[Told]:
     kept = refs(repo)
     everywhere = [*committed, *(fact for fact in facts(repo, rows(repo, [])) if fact.oid not in seen)]
     own = own_clone(repo)
-    elsewhere = Elsewhere(repo, head)
-    found = [
-        *numbering.counts(everywhere, elsewhere),
-        *(numbering.own_numbers(everywhere, own, given(repo), elsewhere) if own else ()),
-        *numbering.kept(committed, everywhere, kept, own, elsewhere),
-        *_dead(repo),
-        *_claims(repo, head, everywhere, kept),
-    ]
-    return (Told(finding) for finding in found)
+    yield from numbering.counts(everywhere, elsewhere)
+    yield from numbering.own_numbers(everywhere, own, given(repo), elsewhere) if own else ()
+    yield from numbering.kept(committed, everywhere, kept, own, elsewhere)
+    yield from _dead(repo)
+    yield from _claims(repo, head, everywhere, kept)
 
 
 def _claims(repo: Repository, head: str, everywhere: Sequence[Fact], kept: Iterable[str]) -> Iterator[Finding]:
@@ -110,12 +136,14 @@ def _claims(repo: Repository, head: str, everywhere: Sequence[Fact], kept: Itera
 
 def claims_remote(repo: Repository, *commits: str) -> str | None:
     """Where runs are claimed by the first of these commits whose `evalrepo.yaml` says so."""
-    from evalrepo.formats.yaml import config_file
-
     for commit in commits:
-        tree = repo.tree(commit)
+        code, text, _ = repo.git.code("cat-file", "blob", f"{commit}:{CONFIG}")
+        if code or b"claims" not in text:
+            continue
+        from evalrepo.formats.yaml import config_file
+
         with contextlib.suppress(EvalrepoError):
-            if CONFIG in tree.under(CONFIG) and (found := config_file(tree.read(CONFIG), CONFIG).discipline.claims):
+            if found := config_file(text, CONFIG).discipline.claims:
                 return found
     return None
 
@@ -137,8 +165,10 @@ class Elsewhere:
     def __init__(self, repo: Repository, head: str) -> None:
         self._repo = repo
         self._head = head
+        self.asked = False
 
     def __call__(self, clone: str, number: int) -> str:
+        self.asked = True
         return self._known.get((clone, number), "")
 
     @cached_property

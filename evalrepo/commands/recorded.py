@@ -31,7 +31,7 @@ def facts(repo: Repository, rows: Rows) -> list[Fact]:
 
 def facts_of(repo: Repository, git: Git, places: Mapping[str, str]) -> Iterator[Fact]:
     """The same of blobs (id → path)."""
-    from evalrepo.formats.result import load_json
+    from evalrepo.formats.fence import load_json
     from evalrepo.store.cache import Cache
 
     cache = Cache(repo.home, "numbers", VERSION)

@@ -20,9 +20,10 @@ def past(repo: Repository, base: str | None, head: str) -> list[Told]:
 
     Nothing is simplified away: a merge that drops what its other parent holds is one of them.
     """
-    changes = list(walk(repo.git, f"{base}..{head}" if base else head))
-    if not any(change.old for change in changes):
+    span = f"{base}..{head}" if base else head
+    if next(walk(repo.git, span, "--diff-filter=DMT"), None) is None:
         return []
+    changes = list(walk(repo.git, span))
     held = {path: entry.oid for path, entry in repo.tree(head).under(FOLDER).items()}
     return judged(changes, _Merges(repo.git).brought, lambda path: held.get(path, ""))
 
