@@ -77,7 +77,7 @@ def _told(change: Change, added: Mapping[str, str], now: Callable[[str], str]) -
     merge = f", a merge that leaves out {change.parent[:_SHORT]}'s" if change.parent else ""
     source = change.parent[:_SHORT] or f"{short}^"
     hint = f"git restore --source={source} --staged --worktree -- {change.path}, then commit" if not back else ""
-    stays = f"evalrepo acknowledge {short} {change.path} --why REASON"
+    stays = f"evalrepo acknowledge {short}:{change.path} --why REASON"
     hint = f"{hint}; or, if it has to be so: {stays}" if hint else f"if that is all: {stays}"
     message = f"{what} by commit {short}{merge}{back}"
     return Told(Finding(Place(change.path), code, message, hint, warning=not is_written(change.path)), change.commit)

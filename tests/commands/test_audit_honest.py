@@ -147,3 +147,15 @@ def test_a_linked_work_tree_sees_what_the_repository_sees(repo: Audited, tmp_pat
     beside.measure("Read a little.\n")
     assert beside.findings() == []
     assert repo.findings() == []
+
+
+def test_a_run_whose_transcripts_were_pruned_and_left_a_tombstone(repo: Audited):
+    (good,) = repo.results()
+    ref = f"refs/evalrepo/runs/{record(repo.path / good)['run']}"
+    results = repo.git("rev-parse", f"{ref}:results").strip()
+    (repo.home / "why").write_text("pruned on a day, by a person\n")
+    why = repo.git("hash-object", "-w", str(repo.home / "why")).strip()
+    repo.env["STEP"] = f"printf '040000 tree {results}\\tresults\\n100644 blob {why}\\ttombstone\\n' | git mktree"
+    tree = repo.git("-c", 'alias.step=!sh -c "$STEP"', "step").strip()
+    repo.git("update-ref", ref, repo.git("commit-tree", "-m", "pruned", tree).strip())
+    assert repo.findings() == []
