@@ -10,6 +10,7 @@ Each check is asked at most once, whatever the order in the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evalrepo.checks.registry import evaluate
 from evalrepo.checks.view import Answer, View, broken, cite
@@ -43,7 +44,7 @@ def _result(check: Check, answer: Answer) -> CheckResult:
         id=check.id,
         axis=check.axis,
         outcome=answer.outcome,
-        gating=check.gating,
+        gating=check.gating and not answer.advisory,
         by="judge" if answer.judged else "mechanical",
         evidence=answer.evidence,
     )
@@ -91,6 +92,8 @@ class _Asking:
         word = self.answer(judge.id)
         if word.outcome not in (Outcome.PASS, Outcome.FAIL):
             return answer
+        if word.advisory:
+            return replace(answer, evidence=(*answer.evidence, *word.evidence))
         return Answer(word.outcome, (*word.evidence, *answer.evidence), judged=True)
 
     def _asked(self, check: Check) -> Answer:

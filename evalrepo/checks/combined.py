@@ -16,6 +16,7 @@ not hide an answer that is certain without it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from evalrepo.checks.view import Answer
 from evalrepo.records.record import Evidence, Outcome
@@ -43,7 +44,8 @@ def _combine(answers: Iterable[Answer], decisive: Outcome, otherwise: Outcome) -
     for outcome in (Outcome.ERROR, Outcome.AMBIGUOUS, otherwise, Outcome.VACUOUS):
         same = [a for a in seen if a.outcome is outcome]
         if same:
-            return Answer(outcome, _evidence(same), judged=any(a.judged for a in same))
+            judged, advisory = any(a.judged for a in same), any(a.advisory for a in same)
+            return Answer(outcome, _evidence(same), judged=judged, advisory=advisory)
     raise AssertionError("a combination has at least one part, and a part is never skipped")
 
 
@@ -54,4 +56,4 @@ def _evidence(answers: Sequence[Answer]) -> tuple[Evidence, ...]:
 def not_(answer: Answer) -> Answer:
     """It does not hold; what is not known stays unknown."""
     swapped = {Outcome.PASS: Outcome.FAIL, Outcome.FAIL: Outcome.PASS}
-    return Answer(swapped.get(answer.outcome, answer.outcome), answer.evidence, judged=answer.judged)
+    return replace(answer, outcome=swapped.get(answer.outcome, answer.outcome))

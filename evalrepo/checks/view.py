@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from evalrepo.records.kinds import Command, Python
+from evalrepo.records.kinds import Asked, Command, Python
 from evalrepo.records.outcome import Manifest
 from evalrepo.records.record import Evidence, Outcome
 from evalrepo.records.transcript import At, Call, Event, Transcript, Usage
@@ -31,12 +31,17 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """What a judge said: one of the question's answers with its reason, every vote; or why there is no answer."""
+    """What a judge said: one of the question's answers with its reason, every vote; or why there is no answer.
+
+    `places`: what it rests on, checked to be there. `advisory`: why it may not decide, "" when it may.
+    """
 
     answer: str = ""
     evidence: str = ""
     votes: tuple[str, ...] = ()
     broken: str = ""
+    places: tuple[Evidence, ...] = ()
+    advisory: str = ""
 
 
 def _no_sandbox(path: str) -> bytes:
@@ -51,7 +56,7 @@ class View:
     bytes at these two times; `work`: its absolute path as the agent saw it, "" when not known; `litter`: path prefixes
     that the agent is known to leave. `fired`: planted fault → how often its shim ran, 0 included. `usage` (default: the
     transcript's) and `turn_usage` (by turn number) have wall seconds. `shell` runs a command in a copy of the sandbox
-    with hidden files; `ask` puts (rubric, question, votes) of a view to a judge; `python` calls a check module and
+    with hidden files; `ask` puts a question about a view to a judge; `python` calls a check module and
     gives the JSON value that it returned. Each of these three is None where there is none.
     """
 
@@ -66,7 +71,7 @@ class View:
     usage: Usage | None = None
     turn_usage: Mapping[int, Usage] = field(default_factory=dict)
     shell: Callable[[Command], Ran] | None = None
-    ask: Callable[[str, str, int, View], JudgeAnswer] | None = None
+    ask: Callable[[Asked, View], JudgeAnswer] | None = None
     python: Callable[[Python, View], Any] | None = None
     scope: Literal["main", "all"] = "main"
     turn: int | None = None
@@ -141,11 +146,12 @@ def _named(event: Event, agent: str) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A check's outcome, where it comes from, and whether a judge's word decided it."""
+    """A check's outcome, where it comes from, and whether a judge's word decided it; `advisory`: one that may not."""
 
     outcome: Outcome
     evidence: tuple[Evidence, ...] = ()
     judged: bool = False
+    advisory: bool = False
 
 
 def line(text: str) -> str:

@@ -6,7 +6,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from evalrepo.records.base import Bool, Count, Glob, Model, Name, Regex, Share, Text, TierName, plain_value
+from evalrepo.records.base import (
+    Bool,
+    Count,
+    Glob,
+    Json,
+    Model,
+    Name,
+    Regex,
+    Seconds,
+    Share,
+    Text,
+    TierName,
+    plain_value,
+)
 from evalrepo.records.scenario import Common
 from evalrepo.records.selectors import fail
 
@@ -196,10 +209,40 @@ class Discipline(Model):
 
 
 class JudgeConfig(Model):
-    """Who answers judges' questions: a command that reads the question on stdin, given the variables of `env`."""
+    """Who answers judges' questions: one of `command`, `model` and `agent`.
+
+    `command`: argv that reads the prompt on stdin and writes JSON; `{model}` in it is the rubric's model, else `model`.
+    `model`: PROVIDER:NAME behind an API, at `base_url` when it is not the vendor's; `settings` are passed on.
+    `agent`: an agent of the config in one turn without tools, at `tier`. `env` names variables that are passed on.
+    `paid`: whether `--live` is needed; default: no for a command, yes otherwise.
+    """
 
     command: tuple[Text, ...] = ()
+    model: Text | None = None
+    base_url: Text | None = None
+    agent: Name | None = None
+    tier: Name = "default"
     env: tuple[Name, ...] = ()
+    settings: dict[Name, Json] = Field(default_factory=dict)
+    paid: Bool | None = None
+    timeout_s: Seconds = 120.0
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.command and self.agent:
+            raise fail("judge", "has both `command` and `agent`; a judge is one of `command`, `model` and `agent`")
+        if self.agent and self.model:
+            raise fail("judge", "has `model` beside `agent`, whose tiers name the model")
+        if self.base_url and (self.command or self.agent or not self.model):
+            raise fail("judge", "has a `base_url`, which only goes with `model` alone")
+        if self.settings and (self.command or self.agent):
+            raise fail("judge", "has `settings`, which only go with `model` alone")
+        return self
+
+    @property
+    def costs(self) -> bool:
+        """Whether somebody pays for its answers."""
+        return self.paid if self.paid is not None else not self.command and bool(self.model or self.agent)
 
 
 class Redaction(Model):

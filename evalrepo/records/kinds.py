@@ -235,21 +235,26 @@ class UsageCheck(Model):
         return self
 
 
-class Judge(Model):
-    """A question of a rubric put to a model. With `resolves` it decides another check where that is ambiguous."""
+class Asked(Model):
+    """A question of a rubric that is put to a judge: by so many votes, beside a reference where it needs one."""
 
     rubric: Name
     question: Name
     votes: Annotated[Count, Field(ge=1, le=15)] = 3
     reference: Text | None = None
-    pass_when: listed(Text) = ("yes",)  # type: ignore[valid-type]
-    resolves: Name | None = None
 
     @model_validator(mode="after")
     def _odd(self) -> Self:
         if self.votes % 2 == 0:
             raise fail("votes", "must be an odd number of votes, got {got}", got=self.votes)
         return self
+
+
+class Judge(Asked):
+    """A question of a rubric put to a model. With `resolves` it decides another check where that is ambiguous."""
+
+    pass_when: listed(Text) = ("yes",)  # type: ignore[valid-type]
+    resolves: Name | None = None
 
 
 class Python(Model):

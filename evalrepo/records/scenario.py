@@ -76,19 +76,8 @@ class Limits(Model):
     on_timeout: Literal["fail", "score", "error"] = "fail"
 
 
-class JudgeMetric(Model):
-    """A score given by a judge who answers a question of a rubric, beside the `reference` where it needs one."""
-
-    rubric: Name
-    question: Name
-    votes: Annotated[Count, Field(ge=1, le=15)] = 3
-    reference: Text | None = None
-
-    @model_validator(mode="after")
-    def _odd(self) -> Self:
-        if self.votes % 2 == 0:
-            raise fail("votes", "must be an odd number of votes, got {got}", got=self.votes)
-        return self
+class JudgeMetric(Asked):
+    """A score given by a judge who answers a question of a rubric."""
 
 
 class Rung(Model):

@@ -178,11 +178,15 @@ def _instrument(tree: Tree, config: Config, scenario: Scenario) -> dict[str, str
         "trigger": digest([scenario.trigger, scenario.should_trigger]) if scenario.trigger else NONE,
         "metrics": digest(scenario.metrics),
         "rubrics": _files_part(tree, rubrics),
-        "judge": digest(config.judge) if rubrics else NONE,
+        "judge": digest(config.judge.model_copy(update=_NOT_OF_THE_JUDGE)) if rubrics else NONE,
         "hidden": _files_part(tree, _hidden(conditions)),
         "modules": _files_part(tree, _modules(tree, conditions)),
         "scorer": str(SCORER),
     }
+
+
+_NOT_OF_THE_JUDGE = {"paid": None, "timeout_s": 120.0}
+"""Fields of the judge's configuration that change nothing in what it is asked and says."""
 
 
 def _files_part(tree: Tree, roots: Iterable[str]) -> str:

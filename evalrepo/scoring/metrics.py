@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from evalrepo.checks.judged import ask
-from evalrepo.checks.view import View, line
+from evalrepo.checks.judged import ask, sentence
+from evalrepo.checks.view import JudgeAnswer, View, line
 from evalrepo.records.record import CheckResult, MetricScore, Outcome
 from evalrepo.records.rubric import SCORES
 from evalrepo.records.scenario import JudgeMetric, MetricSpec, Rung
@@ -53,11 +53,20 @@ def _climb(ladder: Sequence[Rung], checks: Mapping[str, CheckResult]) -> MetricS
 def _judged(spec: JudgeMetric, view: View | None) -> MetricScore:
     if view is None:
         return MetricScore(score=None, source="judge", evidence="not scored: there is no transcript")
-    said = ask(spec.rubric, spec.question, spec.votes, view)
+    said = ask(spec, view)
     if said.broken:
         return MetricScore(score=None, source="judge", evidence=line(said.broken))
     if said.answer not in SCORES:
-        return MetricScore(
-            score=None, source="judge", evidence=line(f"the judge answered {said.answer!r}, wanted 0 to 3")
-        )
-    return MetricScore(score=int(said.answer), source="judge", evidence=line(said.evidence))
+        why = f"the judge answered {said.answer!r}, wanted 0 to 3"
+        return MetricScore(score=None, source="judge", evidence=line(why))
+    if said.advisory:
+        why = f"not counted, the judge is advisory ({said.advisory}): {sentence(said)}"
+        return MetricScore(score=None, source="judge", evidence=line(why), places=said.places)
+    if not said.evidence.strip():
+        return MetricScore(score=None, source="judge", evidence=f"the judge gave {said.answer} without evidence")
+    return MetricScore(score=int(said.answer), source="judge", evidence=_why(said), places=said.places)
+
+
+def _why(said: JudgeAnswer) -> str:
+    """The reason; the votes where they differed."""
+    return sentence(said) if len(set(said.votes)) > 1 else line(said.evidence)

@@ -1,0 +1,178 @@
+"""The judge of a run: whom the config or the environment names, and one rep's questions to it with all that is kept.
+
+What was answered before to the very same question about the same transcript is not asked again: the key is the SHA-256
+of the exact prompts, the rubric, the model that answered and the transcript. A judge that does not say which model
+answered is always asked, and so is every judge until it has said so once in this run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from evalrepo.checks.view import JudgeAnswer, View
+from evalrepo.errors import HarnessError, UsageError
+from evalrepo.records.config import JudgeConfig
+from evalrepo.records.judgement import Judgement
+from evalrepo.records.record import Evidence
+from evalrepo.scoring.judge import standing
+from evalrepo.scoring.judge.command import CommandJudge
+from evalrepo.scoring.judge.prompt import Asking, prompt
+from evalrepo.scoring.judge.shown import shown
+from evalrepo.scoring.judge.voting import Judge, Tally, take
+
+if TYPE_CHECKING:
+    from evalrepo.formats.redaction import Redactor
+    from evalrepo.records.kinds import Asked
+    from evalrepo.records.rubric import Rubric
+    from evalrepo.store.cache import Cache
+    from evalrepo.world import World
+
+OVERRIDE = "EVALREPO_JUDGE_CMD"
+"""A command that stands in for the configured judge; what it says is recorded as its."""
+VERSION = 1
+"""Of what is remembered: another version asks again."""
+
+
+def overridden(config: JudgeConfig, environ: Mapping[str, str]) -> JudgeConfig:
+    """The judge of the config, or the command that the environment names in its stead. UsageError for a broken one."""
+    said = environ.get(OVERRIDE, "").strip()
+    if not said:
+        return config
+    try:
+        argv = tuple(shlex.split(said))
+    except ValueError as error:
+        raise UsageError(f"{OVERRIDE} is no command line: {error}", hint=f"{OVERRIDE}='python judge.py'") from None
+    return JudgeConfig(command=argv, env=config.env, timeout_s=config.timeout_s)
+
+
+@dataclass(frozen=True)
+class Court:
+    """Common to all reps of a run. `override`: the variable that named the judge; `heard`: requested → answering model.
+
+    `clean` takes secrets out of what is shown. Used by many threads.
+    """
+
+    judge: Judge
+    rubrics: Mapping[str, Rubric]
+    redactor: Redactor
+    cache: Cache | None = None
+    override: str = ""
+    heard: dict[str, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def clean(self, text: str) -> str:
+        """The text without secrets."""
+        return self.redactor.redact(text.encode("utf-8", "replace"))[0].decode("utf-8", "replace")
+
+
+@dataclass
+class Hearing:
+    """One rep before the judge. `transcript`: SHA-256 of its log. What was asked and said is in `judged` and `files`."""
+
+    court: Court
+    transcript: str
+    judged: list[Judgement] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def __call__(self, asked: Asked, view: View) -> JudgeAnswer:
+        """`View.ask`."""
+        rubric = self.court.rubrics.get(asked.rubric)
+        question = rubric.head.asked.get(asked.question) if rubric is not None else None
+        if rubric is None or question is None:
+            return JudgeAnswer(broken=f"there is no question {asked.question} in the rubric {asked.rubric}")
+        if question.reference and not (asked.reference or "").strip():
+            return JudgeAnswer(broken=f"the question {asked.question} needs a reference, and there is none")
+        reference = asked.reference or "" if question.reference else ""
+        asking = Asking(rubric.body, question, shown(view, question.show, self.court.clean), reference)
+        votes, model = rubric.head.votes(asked.votes), rubric.head.judge.model
+        tally, cached = self._tally(asking, votes, rubric, model)
+        self._keep(asked, view, rubric, tally, cached=cached)
+        return self._answer(asked, rubric, tally)
+
+    def _tally(self, asking: Asking, votes: int, rubric: Rubric, model: str | None) -> tuple[Tally, bool]:
+        court = self.court
+        name = court.judge.name(model)
+        known = _remembered(court.cache, self._key(asking, votes, rubric, name, court.heard.get(name, "")))
+        if known is not None:
+            return known, True
+        tally = take(court.judge, asking, votes, model)
+        if len(tally.models) == 1:
+            with court.lock:
+                court.heard[name] = tally.models[0]
+            if tally.answer and court.cache is not None:
+                court.cache.put({self._key(asking, votes, rubric, name, tally.models[0]): _frozen(tally)})
+        return tally, False
+
+    def _key(self, asking: Asking, votes: int, rubric: Rubric, name: str, model: str) -> str:
+        """ "" where no model is known to answer."""
+        if not model:
+            return ""
+        prompts = [hashlib.sha256(prompt(asking, n).encode()).hexdigest() for n in range(1, votes + 1)]
+        parts = (*prompts, rubric.sha256, self.court.judge.kind, name, model, self.transcript)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def _keep(self, asked: Asked, view: View, rubric: Rubric, tally: Tally, *, cached: bool) -> None:
+        judge = self.court.judge
+        self.judged.append(
+            Judgement(
+                rubric=asked.rubric,
+                rubric_sha256=rubric.sha256,
+                question=asked.question,
+                scope=view.scope,
+                turn=view.turn,
+                kind=judge.kind,
+                judge=self.court.clean(judge.name(rubric.head.judge.model)),
+                model=", ".join(tally.models),
+                override=self.court.override,
+                answer=tally.answer,
+                broken=tally.broken,
+                votes=tally.votes,
+                spent=tally.spent,
+                cached=cached,
+            )
+        )
+        for digest, text in tally.texts.items():
+            self.files[f"judge/{digest[:16]}.txt"] = self.court.clean(text).encode()
+
+    @staticmethod
+    def _answer(asked: Asked, rubric: Rubric, tally: Tally) -> JudgeAnswer:
+        model = ", ".join(tally.models)
+        advisory = "" if standing.may_decide(asked, rubric, model) else "not calibrated"
+        votes = tuple(vote.answer for vote in tally.votes)
+        return JudgeAnswer(tally.answer, tally.reason, votes, tally.broken, tally.evidence, advisory)
+
+
+def _frozen(tally: Tally) -> str:
+    return json.dumps(
+        {
+            "answer": tally.answer,
+            "votes": [vote.model_dump(mode="json") for vote in tally.votes],
+            "evidence": [evidence.model_dump(mode="json") for evidence in tally.evidence],
+            "models": list(tally.models),
+            "texts": tally.texts,
+        }
+    )
+
+
+def _remembered(cache: Cache | None, key: str) -> Tally | None:
+    """What was answered before; it cost nothing now. What cannot be read is asked again."""
+    body = cache.get([key]).get(key) if cache is not None and key else None
+    if body is None:
+        return None
+    from evalrepo.records.judgement import Vote
+
+    try:
+        data = json.loads(body)
+        votes = tuple(Vote.model_validate_json(json.dumps(vote)) for vote in data["votes"])
+        evidence = tuple(Evidence.model_validate_json(json.dumps(one)) for one in data["evidence"])
+        return Tally(data["answer"], "", votes, evidence, models=tuple(data["models"]), texts=data["texts"])
+    except (ValueError, KeyError, TypeError, ValidationError):
+        return None
