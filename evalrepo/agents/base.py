@@ -90,7 +90,7 @@ class Turn:
     they are equal when it resumes. `script`: plain steps (`records.script.resolve`), for agents that play scripts.
     `install`: how the subjects were installed, for what the CLI must be told by name (places are relative to the work
     directory, `~/` is HOME). `endpoint`: in a rehearsal, who is asked instead of the vendor; nobody else may be, and no
-    login is used.
+    login is used. `tools` False: the CLI offers its model no tools, as far as it can.
     """
 
     number: int
@@ -101,6 +101,7 @@ class Turn:
     previous: str = ""
     install: tuple[Install, ...] = ()
     endpoint: Endpoint | None = None
+    tools: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -99,12 +99,14 @@ def measured(
 
 
 def _may_start(here: Session, plans: Sequence[Plan], means: Means, *, sound: bool) -> None:
-    """What needs no bench: consent, what can be rehearsed, canaries; and unless they are `sound`, the files."""
+    """What needs no bench: consent, what can be rehearsed, who judges, canaries; and unless they are `sound`, the files."""
     from evalrepo.commands.limits import say_limits, untested
-    from evalrepo.running import preflight
+    from evalrepo.running import judging, preflight
 
     preflight.consent(_paid(here, plans), live=consented(here.world, means))
     preflight.rehearsable(plans)
+    if any(_judged(plans)):
+        judging.ready(here.loaded.config.judge, here.world.environ)
     preflight.looked_at(here, plans)
     if not sound:
         _sound(here)
@@ -157,7 +159,17 @@ def _paid(here: Session, plans: Iterable[Plan]) -> list[str]:
     agents = here.loaded.config.agents
     cells = (cell.header for made in plans for cell in made.cells if cell.need)
     running = dict.fromkeys(header.agent for header in cells if not header.model_free)
-    return [name for name in running if module(name, agents[name]).traits(agents[name]).paid]
+    judge = here.loaded.config.judge
+    judged = judge.costs and any(_judged(plans))
+    paid = [name for name in running if module(name, agents[name]).traits(agents[name]).paid]
+    return [*paid, *([f"the judge {judge.model or judge.agent}"] if judged else [])]
+
+
+def _judged(plans: Iterable[Plan]) -> Iterator[bool]:
+    """Of every cell that is to be measured, whether a judge is asked about it."""
+    from evalrepo.records.names import asks_a_judge
+
+    return (asks_a_judge(cell.scenario) for made in plans for cell in made.cells if cell.need)
 
 
 def _proven(session: Session, workbench: Bench, made: Plan, jobs: int, cancel: threading.Event) -> None:

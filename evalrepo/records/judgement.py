@@ -62,6 +62,14 @@ class Judgement(Sparing):
     spent: Spent = Spent()
     cached: bool = False
 
+    def bare(self) -> Judgement:
+        """Without a word about the rep: what a reserve's record shows."""
+        votes = tuple(
+            v.model_copy(update={"reason": "", "places": (), "broken": "" if v.answer else "no answer"})
+            for v in self.votes
+        )
+        return self.model_copy(update={"votes": votes, "broken": "no answer" if self.broken else ""})
+
     @property
     def split(self) -> bool:
         """Whether the votes were not all alike."""

@@ -47,6 +47,12 @@ def with_nested(condition: Condition) -> Iterator[Condition]:
         yield from with_nested(inner)
 
 
+def asks_a_judge(scenario: Scenario) -> bool:
+    """Whether a check or a metric puts a question to a judge."""
+    metrics = (m.judge for m in scenario.metrics.values() if isinstance(m, Metric))
+    return any(metrics) or any(condition.judge for condition in conditions(scenario))
+
+
 def named(scenario: Scenario) -> Named:
     """The files that the scenario names, with its sets' and subjects' defaults merged in before."""
     asked = tuple(conditions(scenario))

@@ -17,6 +17,7 @@ from evalrepo.records.base import (
     listed,
 )
 from evalrepo.records.checks import Check, Precondition, Trigger, ValidityCheck
+from evalrepo.records.kinds import Asked
 from evalrepo.records.selectors import fail
 from evalrepo.records.steps import Behaviour, Conformance
 

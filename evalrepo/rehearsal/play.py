@@ -36,13 +36,17 @@ _TOO_LONG = ("too long", "context window", "context length")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One turn of one rep: plain steps (`records.script.resolve`), the prompt, the places as the agent sees them."""
+    """One turn of one rep: plain steps (`records.script.resolve`), the prompt, the places as the agent sees them.
+
+    `tools` False: it is played without any, as judges are asked.
+    """
 
     agent: Rehearsable
     steps: tuple[Step, ...]
     prompt: str
     work: str
     home: str
+    tools: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def answer(part: Part, conversation: Conversation, cue: Cue | None) -> Answer:
 
 def find(part: Part, conversation: Conversation) -> Cue | None:
     """Where the conversation is; None when it belongs to no thread, or offers no tools."""
-    if not conversation.tools:
+    if part.tools and not conversation.tools:
         return None
     known = {squeezed(thread.start): thread for thread in threads(part)}
     found = _start(conversation.messages, sorted(known, key=len, reverse=True))

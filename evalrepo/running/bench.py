@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +15,11 @@ from evalrepo.sandbox.snapshot import manifest
 from evalrepo.sandbox.template import template
 
 if TYPE_CHECKING:
-    from evalrepo.checks.view import JudgeAnswer, View
     from evalrepo.formats.redaction import Redactor
     from evalrepo.records.outcome import Manifest
     from evalrepo.records.scenario import Scenario
     from evalrepo.repository.tree import Tree
+    from evalrepo.running.judging import Court
     from evalrepo.running.stage import Stage
     from evalrepo.sandbox.isolation import Isolation
     from evalrepo.world import World
@@ -33,8 +33,8 @@ class Bench:
     """Common to all reps of a run.
 
     `base`: the run's own directory for sandboxes; `cache`: where fixture templates are kept; `read`: a file of the
-    measured tree; `forbidden` and `tripwires`: what no transcript may show; `ask`: the judge, None when there is none;
-    `stage`: where rehearsals find their model server.
+    measured tree; `forbidden` and `tripwires`: what no transcript may show; `court`: the judge, if there is
+    one; `stage`: where rehearsals find their model server.
     """
 
     world: World
@@ -46,7 +46,7 @@ class Bench:
     redactor: Redactor
     forbidden: tuple[str, ...] = ()
     tripwires: tuple[str, ...] = ()
-    ask: Callable[[str, str, int, View], JudgeAnswer] | None = None
+    court: Court | None = None
     stage: Stage | None = None
 
     def read(self, path: str) -> bytes:
@@ -68,7 +68,7 @@ class Prepared:
     """One cell, ready to be played: agent, template of the fixture, subjects.
 
     `traces`: its log shows what was loaded. `rehearsed`: the real CLI is asked, and a script answers it. `logins`:
-    files below the real HOME that it is given.
+    files below the real HOME that it is given. `tools` False: it is to do without them, as far as its CLI can.
     """
 
     scenario: Scenario
@@ -83,6 +83,7 @@ class Prepared:
     traces: bool = False
     rehearsed: bool = False
     logins: tuple[str, ...] = ()
+    tools: bool = True
     memo: dict[str, Manifest] = field(default_factory=dict, compare=False, repr=False)
 
     def before(self, work: Path) -> Manifest:

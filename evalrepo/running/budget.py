@@ -16,7 +16,8 @@ class Budget:
     """The limits of one run, over all its rounds and sides; None is no limit. Used by the run's own thread only.
 
     `attempts` were started, `usd` is what those that ended say they cost (sub-agents included, whatever the verdict),
-    `unpriced` of them did not say it. `stopped`: the limit for which a rep was not started, "" when there was none;
+    `unpriced` of them did not say it. `judge_usd` is the judges' part of
+    `usd`. `stopped`: the limit for which a rep was not started, "" when there was none;
     `unpriced` stands for a limit in USD that cannot be kept, because a rep did not say what it cost.
     """
 
@@ -25,6 +26,7 @@ class Budget:
     attempts: int = 0
     usd: float = 0.0
     unpriced: int = 0
+    judge_usd: float = 0.0
     stopped: Literal["", "usd", "reps", "unpriced"] = ""
 
     @property
@@ -44,8 +46,10 @@ class Budget:
             self.attempts += 1
         return not self.stopped
 
-    def ended(self, rep: Rep, *, paid: bool) -> None:
-        """An attempt ended. `paid`: somebody pays for its model; what does not say its cost is free otherwise."""
+    def ended(self, rep: Rep, *, paid: bool, judge_paid: bool = False) -> None:
+        """An attempt ended. `paid`: somebody pays for its model, `judge_paid`: for its judge; what does not say its
+        cost is free otherwise."""
+        self._judged(rep, paid=judge_paid)
         cost = rep.usage.cost_usd
         if not paid or (cost is None and rep.timing.longest_gap_s is None and rep.error in NOTHING_RAN):
             return
@@ -53,3 +57,10 @@ class Budget:
             self.unpriced += 1
         else:
             self.usd += cost
+
+    def _judged(self, rep: Rep, *, paid: bool) -> None:
+        """What a judge said it cost counts, also where nobody was thought to pay for it."""
+        costs = [judgement.spent.cost_usd for judgement in rep.judged if not judgement.cached]
+        self.judge_usd += sum(cost for cost in costs if cost is not None)
+        self.usd += sum(cost for cost in costs if cost is not None)
+        self.unpriced += paid and None in costs

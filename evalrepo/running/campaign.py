@@ -189,7 +189,10 @@ class _Loop:
                 self._cancel.set()
                 continue
             rep = future.result()
-            self._budget.ended(rep, paid=_paid(self._lanes[job.lane].work, job.cell))
+            work = self._lanes[job.lane].work
+            self._budget.ended(
+                rep, paid=_paid(work, job.cell), judge_paid=self._lanes[job.lane].bench.config.judge.costs
+            )
             self._emit(Finished(self._lanes[job.lane].first + job.cell, rep))
             if _worth_another(rep):
                 self._again.append(replace(job, attempt=job.attempt + 1))
@@ -226,8 +229,9 @@ def _without_secrets(cell: Cell, done: Done) -> Rep:
     if cell.header.set != "reserve":
         return done.rep
     bare = tuple(c.model_copy(update={"evidence": ()}) for c in done.rep.checks)
-    scores = {n: s.model_copy(update={"evidence": ""}) for n, s in done.rep.metrics.items()}
-    return done.rep.model_copy(update={"checks": bare, "metrics": scores, "message": "", "notes": ()})
+    scores = {n: s.model_copy(update={"evidence": "", "places": ()}) for n, s in done.rep.metrics.items()}
+    judged = tuple(judgement.bare() for judgement in done.rep.judged)
+    return done.rep.model_copy(update={"checks": bare, "metrics": scores, "message": "", "notes": (), "judged": judged})
 
 
 def jobs_of(lanes: Sequence[Sequence[Cell]]) -> Iterator[Job]:

@@ -11,18 +11,19 @@ import hashlib
 import json
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from evalrepo.checks.view import JudgeAnswer, View
-from evalrepo.errors import HarnessError, UsageError
+from evalrepo.errors import UsageError
 from evalrepo.records.config import JudgeConfig
-from evalrepo.records.judgement import Judgement
+from evalrepo.records.judgement import Judgement, Vote
 from evalrepo.records.record import Evidence
 from evalrepo.scoring.judge import standing
+from evalrepo.scoring.judge.api import KEYS, ApiJudge, require
 from evalrepo.scoring.judge.command import CommandJudge
 from evalrepo.scoring.judge.prompt import Asking, prompt
 from evalrepo.scoring.judge.shown import shown
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from evalrepo.formats.redaction import Redactor
     from evalrepo.records.kinds import Asked
     from evalrepo.records.rubric import Rubric
+    from evalrepo.running.bench import Bench
     from evalrepo.store.cache import Cache
-    from evalrepo.world import World
 
 OVERRIDE = "EVALREPO_JUDGE_CMD"
 """A command that stands in for the configured judge; what it says is recorded as its."""
@@ -51,6 +52,35 @@ def overridden(config: JudgeConfig, environ: Mapping[str, str]) -> JudgeConfig:
     except ValueError as error:
         raise UsageError(f"{OVERRIDE} is no command line: {error}", hint=f"{OVERRIDE}='python judge.py'") from None
     return JudgeConfig(command=argv, env=config.env, timeout_s=config.timeout_s)
+
+
+def passed(config: JudgeConfig) -> tuple[str, ...]:
+    """Variables that the judge is given and whose values are never stored."""
+    provider = (config.model or "").partition(":")[0]
+    own = (KEYS[provider],) if provider in KEYS and not config.command else ()
+    return (*config.env, *own)
+
+
+def ready(config: JudgeConfig, environ: Mapping[str, str]) -> None:
+    """HarnessError when the judge's package or key is missing, or its model is none that can be asked by API."""
+    if config.model and not config.command:
+        require(config.model, environ)
+
+
+def judge_of(bench: Bench) -> Judge | None:
+    """The judge that the config names, None when it names none. HarnessError or UsageError when it cannot be asked."""
+    own, environ = bench.config.judge, bench.world.environ
+    if own.command:
+        env = {name: environ[name] for name in ("PATH", "HOME", *own.env) if name in environ}
+        return CommandJudge(own.command, bench.base, env, own.timeout_s, own.model)
+    if own.agent:
+        from evalrepo.running.judge_agent import agent_judge
+
+        return agent_judge(bench)
+    if own.model:
+        env = {name: environ[name] for name in passed(own) if name in environ}
+        return ApiJudge(own.model, env, own.base_url, own.timeout_s, own.settings)
+    return None
 
 
 @dataclass(frozen=True)
@@ -75,7 +105,7 @@ class Court:
 
 @dataclass
 class Hearing:
-    """One rep before the judge. `transcript`: SHA-256 of its log. What was asked and said is in `judged` and `files`."""
+    """One rep before the judge. `transcript`: SHA-256 of its log; `judged` and `files`: what was asked and said."""
 
     court: Court
     transcript: str
@@ -134,13 +164,17 @@ class Hearing:
                 override=self.court.override,
                 answer=tally.answer,
                 broken=tally.broken,
-                votes=tally.votes,
+                votes=tuple(map(self._cleaned, tally.votes)),
                 spent=tally.spent,
                 cached=cached,
             )
         )
         for digest, text in tally.texts.items():
             self.files[f"judge/{digest[:16]}.txt"] = self.court.clean(text).encode()
+
+    def _cleaned(self, vote: Vote) -> Vote:
+        clean = self.court.clean
+        return vote.model_copy(update={"reason": clean(vote.reason), "broken": clean(vote.broken)})
 
     @staticmethod
     def _answer(asked: Asked, rubric: Rubric, tally: Tally) -> JudgeAnswer:
@@ -167,8 +201,6 @@ def _remembered(cache: Cache | None, key: str) -> Tally | None:
     body = cache.get([key]).get(key) if cache is not None and key else None
     if body is None:
         return None
-    from evalrepo.records.judgement import Vote
-
     try:
         data = json.loads(body)
         votes = tuple(Vote.model_validate_json(json.dumps(vote)) for vote in data["votes"])

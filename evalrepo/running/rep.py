@@ -19,6 +19,7 @@ from evalrepo.records.outcome import Manifest
 from evalrepo.records.record import ErrorKind, Rep, StoredTranscript, Timing, UsageRecord
 from evalrepo.records.transcript import Prompt, Transcript
 from evalrepo.running.artefacts import artefacts
+from evalrepo.running.judging import Hearing
 from evalrepo.running.logins import lend
 from evalrepo.running.turns import Played, play, seen_by
 from evalrepo.running.views import PythonCheck, Shell, asks_of_originals, reader
@@ -172,7 +173,7 @@ def _log(bench: Bench, cell: Prepared, box: Sandbox) -> Log:
     count = size = 0
     for name, path in cell.played.native(cell.agent, seen_by(box)).items():
         try:
-            data = _native(box, path, TRANSCRIPT_LIMIT - size)
+            data = native_file(box, path, TRANSCRIPT_LIMIT - size)
         except OSError as error:
             return Log(trouble=Trouble(ErrorKind.TRANSCRIPT, f"{name} cannot be kept: {error.strerror or error}"))
         size += len(data)
@@ -188,7 +189,7 @@ def _log(bench: Bench, cell: Prepared, box: Sandbox) -> Log:
     return Log(files, count)
 
 
-def _native(box: Sandbox, path: Path, room: int) -> bytes:
+def native_file(box: Sandbox, path: Path, room: int) -> bytes:
     """A file that the agent wrote, read without following any link that it may have laid."""
     root = next((r for r in (box.home, box.work, box.out, box.tmp) if path.is_relative_to(r)), None)
     if root is None:
@@ -215,9 +216,15 @@ def _view(bench: Bench, cell: Prepared, box: Sandbox, before: Manifest, log: Log
         fired=faults.fired(box, cell.scenario.faults),
         shell=Shell(bench, box),
         python=PythonCheck(bench),
-        ask=bench.ask,
+        ask=_hearing(bench, log),
     )
     return view, ""
+
+
+def _hearing(bench: Bench, log: Log) -> Hearing | None:
+    if bench.court is None:
+        return None
+    return Hearing(bench.court, sha256(next(iter(log.files.values()))).hexdigest())
 
 
 def _prompts(cell: Prepared, played: Played, view: View | None) -> tuple:  # type: ignore[type-arg]
@@ -279,9 +286,13 @@ def _stored(bench: Bench, rep: Rep, view: View | None, log: Log, kept: tuple[str
         path = f"{folder}/{main}"
         transcript = StoredTranscript(sha256=digest, path=path, size=size, redactions=log.redactions, work=work)
     extra = artefacts(view, bench.redactor) if view is not None and not log.trouble else {}
+    hearing = view.ask if view is not None and isinstance(view.ask, Hearing) else None
     update: dict[str, object] = {"transcript": transcript}
     if view is not None:
         update |= {"usage": _usage(view.transcript), "unknown_rows": dict(view.transcript.unknown)}
+    if hearing is not None:
+        update["judged"] = tuple(hearing.judged)
+        extra |= hearing.files
     return Done(rep.model_copy(update=update), {f"{folder}/{n}": d for n, d in {**files, **extra}.items()})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
 from evalrepo.repository.digests import subject_part
 from evalrepo.repository.worktrees import listed
-from evalrepo.running import logins
+from evalrepo.running import judging, logins
 from evalrepo.running.bench import Bench
 from evalrepo.running.canary import waiting
 from evalrepo.running.leases import leased
@@ -25,10 +25,9 @@ from evalrepo.running.stage import Stage
 from evalrepo.sandbox.isolation import Isolation
 from evalrepo.sandbox.layout import base_directory
 from evalrepo.sandbox.probe import probe
-from evalrepo.scoring.judge import asking, command_asker
+from evalrepo.store.cache import Cache
 
 if TYPE_CHECKING:
-    from evalrepo.checks.view import JudgeAnswer, View
     from evalrepo.records.config import Config
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
@@ -61,7 +60,9 @@ class Session:
 
 
 def begin(repo: Repository, tree: Tree, loaded: Loaded) -> Session:
-    """Probe the isolation, with everything masked that no agent may see."""
+    """Probe the isolation, with everything masked that no agent may see; the judge is the one that is asked."""
+    judge = judging.overridden(loaded.config.judge, repo.world.environ)
+    loaded = replace(loaded, config=loaded.config.model_copy(update={"judge": judge}))
     if not os.access(repo.common_dir, os.W_OK):
         return Session(repo, tree, loaded, probe(repo.world, hidden(repo)))
     base = base_directory(repo.world)
@@ -81,28 +82,31 @@ def hidden(repo: Repository) -> list[Path]:
 def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
     """The bench of one run; its directory of sandboxes is removed at the end. `judged` False: no judge is asked."""
     base = base_directory(session.world)
+    redactor = Redactor(secrets(session.loaded.config, session.world.environ), patterns(session.loaded.config))
     with leased(session.repo.home, base), Stage(session.world, base) as stage:
-        yield Bench(
+        made = Bench(
             world=session.world,
             config=session.loaded.config,
             tree=session.tree,
             isolation=session.isolation,
             base=base,
             cache=session.repo.home / "cache",
-            redactor=Redactor(secrets(session.loaded.config, session.world.environ), patterns(session.loaded.config)),
+            redactor=redactor,
             forbidden=_forbidden(session, base),
             tripwires=tripwires(session.loaded),
-            ask=_judge(session, base) if judged else None,
             stage=stage,
         )
+        yield replace(made, court=_court(session, made)) if judged else made
 
 
-def _judge(session: Session, base: Path) -> Callable[[str, str, int, View], JudgeAnswer] | None:
-    config, environ = session.loaded.config.judge, session.world.environ
-    if not config.command:
+def _court(session: Session, bench: Bench) -> judging.Court | None:
+    """Whom the run's questions are put to, None when nobody is named."""
+    judge = judging.judge_of(bench)
+    if judge is None:
         return None
-    env = {name: environ[name] for name in ("PATH", "HOME", *config.env) if name in environ}
-    return asking(command_asker(config.command, cwd=base, env=env), session.loaded.rubrics)
+    override = judging.OVERRIDE if session.world.environ.get(judging.OVERRIDE, "").strip() else ""
+    cache = Cache(session.repo.home, "judged", judging.VERSION)
+    return judging.Court(judge, session.loaded.rubrics, bench.redactor, cache, override)
 
 
 def _forbidden(session: Session, base: Path) -> tuple[str, ...]:
@@ -112,7 +116,7 @@ def _forbidden(session: Session, base: Path) -> tuple[str, ...]:
 
 def secrets(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
     """Values of the environment variables and login files that agents and the judge are given."""
-    names = {*config.judge.env, *(name for agent in config.agents.values() for name in agent.env)}
+    names = {*judging.passed(config.judge), *(name for agent in config.agents.values() for name in agent.env)}
     found = {name: environ[name] for name in sorted(names) if name in environ}
     for name, agent in config.agents.items():
         if agent.home == "inherit" and agent.kind == "builtin":

@@ -63,7 +63,8 @@ class Stage(AbstractContextManager["Stage"]):
         server = self._started()
         key = self._world.random(16).hex()
         agent = cast("Rehearsable", cell.played)
-        server.admit(key, Part(agent, turn.script or (), turn.prompt, box.work_inside, box.home_inside))
+        part = Part(agent, turn.script or (), turn.prompt, box.work_inside, box.home_inside, tools=turn.tools)
+        server.admit(key, part)
         url = f"http://127.0.0.1:{PORT}" if box.isolated else server.url
         try:
             yield Staged(replace(turn, endpoint=Endpoint(url, key)), server.socket if box.isolated else None)

@@ -77,7 +77,7 @@ def play(bench: Bench, cell: Prepared, box: Sandbox, cancel: threading.Event) ->
         how: Literal["new", "resume", "fresh"] = "new" if number == 1 else turn.session
         if how == "fresh":
             session = str(uuid.UUID(bytes=bench.world.random(16), version=4))
-        asked = Turn(number, turn.prompt, how, _script(cell, number), session, previous, installed)
+        asked = Turn(number, turn.prompt, how, _script(cell, number), session, previous, installed, tools=cell.tools)
         watch = _Watch(cell, turn, seen_by(box), box)
         try:
             over = _turn(bench, cell, box, asked, watch, (left, cancel))

@@ -124,8 +124,8 @@ RESOLVED = [
 def judged(said, answer):
     asked = []
 
-    def ask_judge(*args):
-        asked.append(args[:3])
+    def ask_judge(about, _):
+        asked.append((about.rubric, about.question, about.votes))
         return answer
 
     return outcomes(RESOLVED, view(Tape().say(said), ask=ask_judge)), asked

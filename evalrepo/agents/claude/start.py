@@ -114,6 +114,7 @@ def _arguments(tier: Tier, box: Box, turn: Turn) -> list[str]:
         f"--model={model}",
         f"{session}={turn.session_id}",
         *(f"{SETTINGS[name]}={value}" for name, value in own.items()),
+        *(() if turn.tools else ("--tools=",)),
         *_subject(box, turn),
     ]
 

@@ -53,6 +53,16 @@ CONFIG: dict[str, Any] = {
 }
 """No telemetry, no updates, no catalogue of plugins, which is fetched from two hosts; and an end to retries."""
 
+NO_TOOLS: dict[str, Any] = {
+    "features.shell_tool": False,
+    "features.unified_exec": False,
+    "features.image_generation": False,
+    "features.multi_agent": False,
+    "features.view_image": False,
+    "web_search": "disabled",
+}
+"""What can be taken from its model; a tool to edit files and a plan stay."""
+
 PROVIDER = "direct"
 _SETTINGS = ("effort", "retries", "web_search")
 
@@ -146,6 +156,8 @@ def _config(agent: Agent, tier: Tier, box: Box, turn: Turn, world: World) -> dic
     search = tier.settings.get("web_search", "disabled" if turn.endpoint else "")
     if search:
         own["web_search"] = search
+    if not turn.tools:
+        own |= NO_TOOLS
     if "effort" in tier.settings:
         own["model_reasoning_effort"] = tier.settings["effort"]
     return own

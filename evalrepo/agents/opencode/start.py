@@ -43,6 +43,7 @@ SWITCHES = {
     "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER": "1",
 }
 
+NO_TOOLS: dict[str, Any] = {"tools": {"*": False}, "permission": {"*": "deny"}}
 CONFIG: dict[str, Any] = {"autoupdate": False, "share": "disabled", "snapshot": False}
 """The topmost layer. A snapshot after each step serves only to undo it."""
 
@@ -168,7 +169,12 @@ def _config(tier: Tier, box: Box, turn: Turn, given: str) -> dict[str, Any]:
     A provider that is named here is there without a key too, so that the CLI says what it lacks.
     """
     provider = (tier.model or "").partition("/")[0]
-    own: dict[str, Any] = {**CONFIG, "small_model": tier.model, "provider": {provider: {}}}
+    own: dict[str, Any] = {
+        **CONFIG,
+        **({} if turn.tools else NO_TOOLS),
+        "small_model": tier.model,
+        "provider": {provider: {}},
+    }
     plugins = [vendor.inside(install.extension, box) for install in turn.install if install.extension]
     if plugins:
         own["plugin"] = [f"file://{path}" for path in plugins]

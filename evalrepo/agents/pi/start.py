@@ -142,7 +142,7 @@ def _options(tier: Tier, box: Box, turn: Turn, model: str) -> list[str]:
     options.append("--approve" if _trusted(tier) else "--no-approve")
     for name, value in sorted(tier.settings.items()):
         options += [SETTINGS[name], value] if name in SETTINGS else []
-    return options
+    return options if turn.tools else [*options, "--no-tools", "--no-mcp"]
 
 
 def _name(turn: Turn) -> str:

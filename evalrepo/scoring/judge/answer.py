@@ -1,4 +1,4 @@
-"""How a judge's word is read: exactly one answer of those that are offered, reasoned first, with evidence that is there.
+"""How a judge's word is read: one answer of those that are offered, reasoned first, with evidence that is there.
 
 Everything else is no answer: prose around the object, a key too many, too few or twice, an answer that is not offered
 (a number, `true`, NaN), one that stands before its reason or contradicts it, evidence that names a piece which was not
@@ -49,18 +49,18 @@ def parse(reply: str, offered: Sequence[str], shown: Shown) -> Word:
         raise Unusable(f"the answer {_short(answer)} is not one of {', '.join(offered)}")
     if not isinstance(reason, str) or not reason.strip():
         raise Unusable("the answer has no reason")
-    other = contradicted(reason, answer, offered)
+    other = contradicted(reason, answer, offered, shown)
     if other is not None:
         raise Unusable(f'the reason says "{line(other)}" and the answer is {answer}')
     return Word(answer, reason, *_evidence(given["evidence"], shown))
 
 
 def _object(reply: str) -> dict[str, Any]:
-    text = reply[: LONGEST + 1].strip()
+    if len(reply) > LONGEST:
+        raise Unusable(f"a reply of {len(reply):,} characters is no answer")
+    text = reply.strip()
     fenced = _FENCED.match(text)
     try:
-        if len(reply) > LONGEST:
-            raise ValueError
         pairs = json.loads(fenced[1] if fenced else text, object_pairs_hook=_Pairs, parse_constant=_constant)
     except (ValueError, RecursionError):
         raise Unusable(f"not one JSON object: {_short(text)}") from None
@@ -75,15 +75,19 @@ def _constant(word: str) -> Any:
     raise ValueError(word)
 
 
-def contradicted(reason: str, answer: str, offered: Sequence[str]) -> str | None:
-    """The last statement of a verdict in the reason, when it is another than the answer; None otherwise."""
+def contradicted(reason: str, answer: str, offered: Sequence[str], shown: Shown) -> str | None:
+    """The last statement of a verdict in the reason, when it is another than the answer; None otherwise.
+
+    Words that stand in the data are quoted from it, and are nobody's statement.
+    """
     values = "|".join(sorted(map(re.escape, offered), key=len, reverse=True))
     said = re.compile(
         rf"\b(?:answer|verdict|score|grade|rating)\b\s*(?:is|:|=|should be|must be)?\s*[\"'`*]*({values})\b(?![.,]?\d)",
         re.IGNORECASE,
     )
-    found = list(said.finditer(reason))
-    return found[-1][0] if found and found[-1][1].casefold() != answer.casefold() else None
+    data = _plain(shown.text)
+    own = [found for found in said.finditer(reason) if _plain(found[0]) not in data]
+    return own[-1][0] if own and own[-1][1].casefold() != answer.casefold() else None
 
 
 def _evidence(given: Any, shown: Shown) -> tuple[tuple[str, ...], tuple[Evidence, ...]]:

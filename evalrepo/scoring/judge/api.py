@@ -1,4 +1,4 @@
-"""A judge that is a model behind an API, through pydantic-ai (extra `judge`). One request a try, no tools, no memory."""
+"""A judge that is a model behind an API, through pydantic-ai (extra `judge`): a request a try, no tools, no memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class ApiJudge:
     def __call__(self, prompt: str, model: str | None) -> Reply:
         """One request. NoReply for whatever keeps an answer away: a key, the network, a limit, the provider."""
         try:
+            require(self.name(model), self.env)
             return asyncio.run(asyncio.wait_for(self._ask(prompt, self.name(model)), self.timeout_s))
+        except HarnessError as error:
+            raise NoReply(str(error)) from None
         except TimeoutError:
             raise NoReply(f"the judge did not answer within {self.timeout_s:g} s") from None
 
@@ -62,7 +65,7 @@ class ApiJudge:
 
 
 def require(name: str, env: Mapping[str, str]) -> None:
-    """HarnessError when the extra is not installed, the name is no PROVIDER:NAME that is known, or its key is missing."""
+    """HarnessError: the extra is not installed, the name is no PROVIDER:NAME that is known, or its key is missing."""
     provider, _, model = name.partition(":")
     if provider not in KEYS or not model:
         raise HarnessError(
@@ -74,10 +77,13 @@ def require(name: str, env: Mapping[str, str]) -> None:
         import openai  # noqa: F401
         import pydantic_ai  # noqa: F401
     except ImportError as error:
-        raise HarnessError(f"a judge by API needs the package {error.name}, which is not installed", hint=INSTALL) from None
+        raise HarnessError(
+            f"a judge by API needs the package {error.name}, which is not installed", hint=INSTALL
+        ) from None
     if not env.get(KEYS[provider]):
         raise HarnessError(
-            f"the judge {name} has no key: {KEYS[provider]} is not set", hint=f"export {KEYS[provider]}=…, then run again"
+            f"the judge {name} has no key: {KEYS[provider]} is not set",
+            hint=f"export {KEYS[provider]}=…, then run again",
         )
 
 

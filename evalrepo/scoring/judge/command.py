@@ -55,7 +55,9 @@ class CommandJudge:
             raise NoReply(f"the judge's command: {error}") from None
         reply = opened(out.decode("utf-8", "replace"))
         if code != 0:
-            raise NoReply(f"the judge's command exits {code}: {errors.decode('utf-8', 'replace').strip()[-120:]}", reply)
+            raise NoReply(
+                f"the judge's command exits {code}: {errors.decode('utf-8', 'replace').strip()[-120:]}", reply
+            )
         return reply
 
 
@@ -70,9 +72,12 @@ def opened(output: str) -> Reply:
     model, usage = data.pop("model", ""), data.pop("usage", {})
     if not isinstance(model, str) or not isinstance(usage, dict):
         return Reply(output)
-    said = {name: _amount(usage.get(name)) for name in ("input_tokens", "output_tokens", "cost_usd")}
-    tokens = [None if said[name] is None else int(said[name] or 0) for name in ("input_tokens", "output_tokens")]
-    return Reply(json.dumps(data, ensure_ascii=False), model, *tokens, said["cost_usd"])
+    read, written, cost = (_amount(usage.get(name)) for name in ("input_tokens", "output_tokens", "cost_usd"))
+    return Reply(json.dumps(data, ensure_ascii=False), model, _whole(read), _whole(written), cost)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

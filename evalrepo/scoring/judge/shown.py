@@ -53,7 +53,11 @@ class Shown:
     @property
     def text(self) -> str:
         """As it stands between the fences."""
-        gap = f"[{len(self.left_out)} pieces left out: {self.left_out[0]} to {self.left_out[-1]}]\n" if self.left_out else ""
+        gap = (
+            f"[{len(self.left_out)} pieces left out: {self.left_out[0]} to {self.left_out[-1]}]\n"
+            if self.left_out
+            else ""
+        )
         half = [p for p in self.pieces if not self.left_out or _number(p) < int(self.left_out[0][1:])]
         rest = self.pieces[len(half) :]
         return "\n".join([*map(_told, half), *([gap] if gap else []), *map(_told, rest)])
@@ -117,7 +121,9 @@ def _pieces(view: View, clean: Clean) -> Iterator[Piece]:
         at = Evidence(text="", file=event.at.file, line=event.at.line, call=event.id if isinstance(event, Call) else "")
         yield Piece("", part, harmless(head), text(words, limit), at)
     for path, how, words in _files(view):
-        yield Piece("", "files", harmless(f"file {path}, {how}"), text(words, PIECE_LIMIT), Evidence(text="", file=path))
+        yield Piece(
+            "", "files", harmless(f"file {path}, {how}"), text(words, PIECE_LIMIT), Evidence(text="", file=path)
+        )
 
 
 def _of(event: Event, names: dict[str, str]) -> tuple[Part, str, str, int]:

@@ -60,7 +60,7 @@ class Tally:
     broken: str
     votes: tuple[Vote, ...]
     evidence: tuple[Evidence, ...] = ()
-    spent: Spent = Spent()
+    spent: Spent = field(default_factory=Spent)
     models: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -123,7 +123,9 @@ def _vote(judge: Judge, asking: Asking, number: int, model: str | None, book: _B
         except NoReply as none:
             why, raw = line(str(none)), book.keep(none.reply.text) if none.reply else ""
             continue
-        vote = Vote(answer=word.answer, reason=line(word.reason), places=word.places, tries=attempt, prompt=asked, reply=raw)
+        vote = Vote(
+            answer=word.answer, reason=line(word.reason), places=word.places, tries=attempt, prompt=asked, reply=raw
+        )
         return vote, word
     return Vote(broken=why, tries=TRIES, prompt=asked, reply=raw), None
 

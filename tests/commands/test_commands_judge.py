@@ -1,0 +1,131 @@
+"""`run` with judges: what is asked, what is recorded, what it costs, and who has to consent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tests.commands.conftest import Repo, empty
+
+__all__ = ["empty"]
+
+CONFIG = """\
+version: 1
+subjects:
+  team: {{paths: [subjects/**], agents: [scripted], install: {{scripted: {{copy: {{.: ~/team}}}}}}}}
+agents: {{scripted: {{tiers: {{told: {{script: told}}}}}}}}
+judge: {judge}
+reps: 1
+bar: {{passes: 1, of: 1}}
+"""
+RUBRIC = """\
+---
+title: Words
+questions:
+  told: {ask: Is it told?}
+metrics:
+  depth: {ask: How deep?, scale: {0: not, 1: a bit, 2: well, 3: fully}}
+---
+Look at the words.
+"""
+SCENARIO = """\
+title: It is told
+subject: team
+turns: [{prompt: Say what you did.}]
+checks:
+  - {id: says-it, axis: A, text: {matches: done, ambiguous: perhaps}}
+  - {id: judged, axis: B, judge: {rubric: words, question: told}}
+metrics: {M4: {judge: {rubric: words, question: depth, votes: 1}}}
+conformance:
+  - {name: told, expect: {ERROR: judge}, script: [{say: It is done.}]}
+  - {name: hidden, expect: {FAIL: A}, script: [{say: Nothing.}]}
+  - {name: empty, expect: {ERROR: empty}, script: []}
+"""
+JUDGE = """\
+import json, sys
+text = sys.stdin.read()
+place = next(l.split("]")[0][1:] for l in text.splitlines() if "the agent says" in l)
+answer = "2" if "How deep?" in text else "yes"
+print(json.dumps({"reason": "It is.", "evidence": [{"place": place, "quote": "done"}], "answer": answer,
+                  "model": "stub-1", "usage": {"input_tokens": 100, "output_tokens": 9, "cost_usd": 0.25}}))
+"""
+
+
+def made(repo: Repo, judge: str = "", body: str = JUDGE) -> Repo:
+    script = repo.path.parent / "judge.py"
+    script.write_text(body)
+    own = judge or json.dumps({"command": [sys.executable, "-I", str(script)]})
+    repo.commit({
+        "evalrepo.yaml": CONFIG.format(judge=own), "rubrics/words.md": RUBRIC, "scenarios/S1.yaml": SCENARIO,
+        "subjects/TEAM.md": "be brief\n",
+    })  # fmt: skip
+    return repo
+
+
+def only(repo: Repo):
+    (record,) = repo.records()
+    return record, record.reps[0]
+
+
+def test_what_was_asked_and_said_is_recorded_and_the_exact_texts_are_in_the_runs_ref(empty):
+    repo = made(empty)
+    repo.run("run", "S1")
+    record, rep = only(repo)
+    assert (rep.verdict, rep.metrics["M4"].score, rep.metrics["M4"].places[0].text) == ("PASS", 2, "done")
+    check, metric = rep.judged
+    assert (check.question, check.kind, check.model, check.answer) == ("told", "command", "stub-1", "yes")
+    assert [vote.answer for vote in check.votes] == ["yes"] * 3
+    assert (check.spent.calls, check.spent.cost_usd, metric.spent.calls) == (3, 0.75, 1)
+    assert (check.override, check.cached, rep.usage.cost_usd) == ("", False, None)
+    folder = str(Path(rep.transcript.path).parent)
+    ref = f"refs/evalrepo/runs/{record.run}"
+    for vote in check.votes:
+        text = repo.git("show", f"{ref}:{folder}/judge/{vote.prompt[:16]}.txt")
+        assert "Is it told?" in text
+        assert '"answer": "yes"' in repo.git("show", f"{ref}:{folder}/judge/{vote.reply[:16]}.txt")
+    said = repo.run("show", record.run)
+    assert "judge told: yes (yes, yes, yes)" in " ".join(said.split())
+
+
+def test_what_the_environment_names_instead_is_recorded_and_is_another_instrument(empty):
+    repo = made(empty)
+    repo.run("run", "S1")
+    other = repo.path.parent / "other.py"
+    other.write_text(JUDGE.replace('"yes"', '"no"').replace("stub-1", "stub-2"))
+    repo.environ["EVALREPO_JUDGE_CMD"] = f"{sys.executable} -I {other}"
+    repo.run("run", "S1", exit=1)
+    one, two = sorted(repo.records(), key=lambda record: record.start)
+    assert [r.reps[0].judged[0].override for r in (one, two)] == ["", "EVALREPO_JUDGE_CMD"]
+    assert [r.reps[0].verdict for r in (one, two)] == ["PASS", "FAIL"]
+    assert one.digests.instrument != two.digests.instrument
+    repo.environ["EVALREPO_JUDGE_CMD"] = "'"
+    assert "EVALREPO_JUDGE_CMD is no command line" in repo.run("run", "S1", exit=2)
+
+
+def test_a_judge_that_breaks_is_an_error_on_its_axis_and_a_failed_check_stands(empty):
+    repo = made(empty, body="print('yes')\n")
+    repo.run("run", "S1", "--tier", "told", exit=4)
+    _, rep = only(repo)
+    assert (rep.verdict, rep.error) == ("ERROR", "judge")
+    assert "axis B" in rep.message
+    assert {c.id: str(c.outcome) for c in rep.checks} == {"says-it": "pass", "judged": "error"}
+    assert rep.metrics["M4"].score is None
+    repo.run("run", "S1", "--tier", "hidden", exit=1)
+    hidden = next(record.reps[0] for record in repo.records() if record.tier == "hidden")
+    assert (hidden.verdict, hidden.axes_failed) == ("FAIL", ("A",))
+    assert {c.id: str(c.outcome) for c in hidden.checks} == {"says-it": "fail", "judged": "error"}
+
+
+def test_the_judges_cost_counts_against_the_limit(empty):
+    repo = made(empty)
+    said = repo.run("run", "S1", "--reps", "3", "--jobs", "1", "--max-cost", "1.50", exit=3)
+    assert len(only(repo)[0].reps) == 2
+    assert "judge" in said
+
+
+def test_a_judge_that_is_paid_wants_consent_a_package_and_a_key(empty):
+    repo = made(empty, judge="{model: anthropic:claude-judge-1}")
+    assert "the judge anthropic:claude-judge-1 costs money" in " ".join(repo.run("run", "S1", exit=2).split())
+    assert "ANTHROPIC_API_KEY is not set" in " ".join(repo.run("run", "S1", "--live", exit=2).split())
+    assert repo.records() == []
