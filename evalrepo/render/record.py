@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
+from evalrepo.records.judgement import Judgement
 from evalrepo.records.record import CheckResult, Evidence, Record, Rep
 from evalrepo.render.findings import counted
 from evalrepo.render.safe import safe, width, wrapped
@@ -88,10 +89,25 @@ def _rep(record: Record, rep: Rep, style: Style, *, sealed: bool) -> Iterator[st
     for name, metric in rep.metrics.items():
         score = "no score" if metric.score is None else f"{metric.score} of 3"
         yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
+    for judgement in rep.judged:
+        yield from wrapped(judged(judgement), first="  ", then="    ")
     for note in rep.remarks:
         yield from wrapped(note, first="  ", then="    ")
     if rep.transcript is not None and not sealed:
         yield from git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
+
+
+def judged(judgement: Judgement) -> str:
+    """Who answered a judge's question how, by which votes, and at what cost; split votes are called so."""
+    votes = ", ".join(vote.answer or "none" for vote in judgement.votes)
+    split = "split votes: " if judgement.split else ""
+    spent = judgement.spent
+    cost = "cost unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
+    told = "asked before, no cost" if judgement.cached else f"{counted(spent.calls, 'call')}, {cost}"
+    by = f"{judgement.kind} {judgement.model or judgement.judge}"
+    by += f" by {judgement.override}" if judgement.override else ""
+    answer = judgement.answer or f"no answer, {judgement.broken}"
+    return f"judge {judgement.question}: {answer} ({split}{votes}) · {by}; {told}"
 
 
 def git_show(name: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,8 +93,8 @@ def prove(
 def _play(bench: Bench, loaded: LoadedScenario, script: Conformance, cancel: threading.Event) -> Play:
     tier = Tier(script=script.name)
     settings = bench.config.agents.get(PLAYER, Agent(tiers={script.name: tier}))
-    cell = prepare(bench, loaded.scenario, PLAYER, tier, settings)
-    done = execute(bench, cell, Attempt(1, 1, bench.world.timestamp()), "selftest", cancel)
+    cell = prepare(bench, unjudged(loaded.scenario), PLAYER, tier, settings)
+    done = execute(replace(bench, court=None), cell, Attempt(1, 1, bench.world.timestamp()), "selftest", cancel)
     return Play(loaded.id, script.name, expected(script), verdict(done.rep), done.rep)
 
 
@@ -110,6 +110,15 @@ def verdict(rep: Rep) -> str:
     if rep.verdict is Verdict.FAIL:
         return f"FAIL {', '.join(sorted(rep.axes_failed))}"
     return f"ERROR {rep.error}" if rep.verdict is Verdict.ERROR else "PASS"
+
+
+def unjudged(scenario: Scenario) -> Scenario:
+    """The scenario as a script can prove it: nobody is asked, so what only a judge decides is left out."""
+    judged = {c.id for c in scenario.checks if c.judge is not None and c.judge.resolves is None}
+    if not judged:
+        return scenario
+    kept = (c.model_copy(update={"needs": None} if c.needs in judged else {}) for c in scenario.checks)
+    return scenario.model_copy(update={"checks": tuple(c for c in kept if c.id not in judged)})
 
 
 def gaps(scenario: Scenario, plays: Sequence[Play]) -> tuple[str, ...]:

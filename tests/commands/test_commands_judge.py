@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from evalrepo.records.record import Record
 from tests.commands.conftest import Repo, empty
 
 __all__ = ["empty"]
@@ -14,7 +15,7 @@ CONFIG = """\
 version: 1
 subjects:
   team: {{paths: [subjects/**], agents: [scripted], install: {{scripted: {{copy: {{.: ~/team}}}}}}}}
-agents: {{scripted: {{tiers: {{told: {{script: told}}}}}}}}
+agents: {{scripted: {{tiers: {{told: {{script: told}}, hidden: {{script: hidden}}}}}}}}
 judge: {judge}
 reps: 1
 bar: {{passes: 1, of: 1}}
@@ -38,7 +39,7 @@ checks:
   - {id: judged, axis: B, judge: {rubric: words, question: told}}
 metrics: {M4: {judge: {rubric: words, question: depth, votes: 1}}}
 conformance:
-  - {name: told, expect: {ERROR: judge}, script: [{say: It is done.}]}
+  - {name: told, expect: PASS, script: [{say: It is done.}]}
   - {name: hidden, expect: {FAIL: A}, script: [{say: Nothing.}]}
   - {name: empty, expect: {ERROR: empty}, script: []}
 """
@@ -64,20 +65,24 @@ def made(repo: Repo, judge: str = "", body: str = JUDGE) -> Repo:
 
 
 def only(repo: Repo):
-    (record,) = repo.records()
+    (record,) = records(repo)
     return record, record.reps[0]
+
+
+def records(repo: Repo) -> list[Record]:
+    return [Record.model_validate_json(json.dumps(record)) for record in repo.records()]
 
 
 def test_what_was_asked_and_said_is_recorded_and_the_exact_texts_are_in_the_runs_ref(empty):
     repo = made(empty)
-    repo.run("run", "S1")
+    repo.run("run", "S1", "--tier", "told")
     record, rep = only(repo)
     assert (rep.verdict, rep.metrics["M4"].score, rep.metrics["M4"].places[0].text) == ("PASS", 2, "done")
     check, metric = rep.judged
     assert (check.question, check.kind, check.model, check.answer) == ("told", "command", "stub-1", "yes")
     assert [vote.answer for vote in check.votes] == ["yes"] * 3
     assert (check.spent.calls, check.spent.cost_usd, metric.spent.calls) == (3, 0.75, 1)
-    assert (check.override, check.cached, rep.usage.cost_usd) == ("", False, None)
+    assert (check.override, check.cached, rep.usage.cost_usd) == ("", False, 0.0)
     folder = str(Path(rep.transcript.path).parent)
     ref = f"refs/evalrepo/runs/{record.run}"
     for vote in check.votes:
@@ -90,17 +95,17 @@ def test_what_was_asked_and_said_is_recorded_and_the_exact_texts_are_in_the_runs
 
 def test_what_the_environment_names_instead_is_recorded_and_is_another_instrument(empty):
     repo = made(empty)
-    repo.run("run", "S1")
+    repo.run("run", "S1", "--tier", "told")
     other = repo.path.parent / "other.py"
     other.write_text(JUDGE.replace('"yes"', '"no"').replace("stub-1", "stub-2"))
-    repo.environ["EVALREPO_JUDGE_CMD"] = f"{sys.executable} -I {other}"
-    repo.run("run", "S1", exit=1)
-    one, two = sorted(repo.records(), key=lambda record: record.start)
+    repo.env["EVALREPO_JUDGE_CMD"] = f"{sys.executable} -I {other}"
+    repo.run("run", "S1", "--tier", "told", exit=1)
+    one, two = sorted(records(repo), key=lambda record: record.start)
     assert [r.reps[0].judged[0].override for r in (one, two)] == ["", "EVALREPO_JUDGE_CMD"]
     assert [r.reps[0].verdict for r in (one, two)] == ["PASS", "FAIL"]
     assert one.digests.instrument != two.digests.instrument
-    repo.environ["EVALREPO_JUDGE_CMD"] = "'"
-    assert "EVALREPO_JUDGE_CMD is no command line" in repo.run("run", "S1", exit=2)
+    repo.env["EVALREPO_JUDGE_CMD"] = "'"
+    assert "EVALREPO_JUDGE_CMD is no command line" in repo.run("run", "S1", "--tier", "told", exit=2)
 
 
 def test_a_judge_that_breaks_is_an_error_on_its_axis_and_a_failed_check_stands(empty):
@@ -112,20 +117,22 @@ def test_a_judge_that_breaks_is_an_error_on_its_axis_and_a_failed_check_stands(e
     assert {c.id: str(c.outcome) for c in rep.checks} == {"says-it": "pass", "judged": "error"}
     assert rep.metrics["M4"].score is None
     repo.run("run", "S1", "--tier", "hidden", exit=1)
-    hidden = next(record.reps[0] for record in repo.records() if record.tier == "hidden")
+    hidden = next(record.reps[0] for record in records(repo) if record.tier == "hidden")
     assert (hidden.verdict, hidden.axes_failed) == ("FAIL", ("A",))
     assert {c.id: str(c.outcome) for c in hidden.checks} == {"says-it": "fail", "judged": "error"}
 
 
 def test_the_judges_cost_counts_against_the_limit(empty):
     repo = made(empty)
-    said = repo.run("run", "S1", "--reps", "3", "--jobs", "1", "--max-cost", "1.50", exit=3)
+    said = repo.run("run", "S1", "--tier", "told", "--reps", "3", "--jobs", "1", "--max-cost", "1.50", exit=3)
     assert len(only(repo)[0].reps) == 2
     assert "judge" in said
 
 
 def test_a_judge_that_is_paid_wants_consent_a_package_and_a_key(empty):
     repo = made(empty, judge="{model: anthropic:claude-judge-1}")
-    assert "the judge anthropic:claude-judge-1 costs money" in " ".join(repo.run("run", "S1", exit=2).split())
+    assert "the judge anthropic:claude-judge-1 costs money" in " ".join(
+        repo.run("run", "S1", "--tier", "told", exit=2).split()
+    )
     assert "ANTHROPIC_API_KEY is not set" in " ".join(repo.run("run", "S1", "--live", exit=2).split())
     assert repo.records() == []
