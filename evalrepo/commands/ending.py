@@ -222,9 +222,7 @@ def _say_spent(budget: Budget) -> None:
         facts = (budget.max_usd, budget.max_reps, budget.attempts, budget.usd, budget.unpriced)
         click.echo("\n".join(spent_text(*facts, stopped=budget.stopped)))
     if budget.judge_usd:
-        click.echo(
-            f"of it, judges cost ${budget.judge_usd:.2f}" if budget.limited else f"judges cost ${budget.judge_usd:.2f}"
-        )
+        click.echo(f"{'of it, ' * budget.limited}judges cost ${budget.judge_usd:.2f}")
 
 
 def _lines(part: Part, counts: Counts, landed: Sequence[Landed], budget: Budget) -> list[EndLine]:

@@ -99,7 +99,7 @@ def measured(
 
 
 def _may_start(here: Session, plans: Sequence[Plan], means: Means, *, sound: bool) -> None:
-    """What needs no bench: consent, what can be rehearsed, who judges, canaries; and unless they are `sound`, the files."""
+    """What needs no bench: consent, rehearsals, the judge, canaries; and unless they are `sound`, the files."""
     from evalrepo.commands.limits import say_limits, untested
     from evalrepo.running import judging, preflight
 
