@@ -16,6 +16,7 @@ PATHS = {
     "startup": "evalrepo --version and --help",
     "freeze": "the freeze check of a hook, and --deep",
     "leaks": "the leak check of a hook, warm and cold",
+    "range": "verify --since over 1,000 commits",
     "since": "what run --since selects",
     "compare": "diff A B, warm and cold",
     "rep": "a rep that does nothing, and what isolation adds",

@@ -28,7 +28,7 @@ def history(repo: Repository, base: Place | None) -> History:
     from evalrepo.repository.repo import BEGINNING
     from evalrepo.store.since import since
 
-    found = since(repo, base.name if base is not None else BEGINNING, results=False)
+    found = since(repo, base.name if base is not None else BEGINNING)
     wrong = [one.finding for one in found.told if not one.finding.warning or one.finding.code == OPEN]
     notes = []
     for one in found.told:

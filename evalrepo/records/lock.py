@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -15,7 +17,7 @@ class LockLine:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lock:
     """Header, the frozen roots (directories or single files, sorted), and one line a file in git's byte order.
 
@@ -27,6 +29,10 @@ class Lock:
     object_format: str = "sha1"
     version: int = field(default=1)
 
-    def by_path(self) -> dict[str, LockLine]:
-        """Path → line."""
+    def by_path(self) -> Mapping[str, LockLine]:
+        """Path → line; made once."""
+        return self._by_path
+
+    @cached_property
+    def _by_path(self) -> dict[str, LockLine]:
         return {line.path: line for line in self.lines}

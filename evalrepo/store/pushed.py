@@ -69,9 +69,9 @@ def check(repo: Repository, pushes: Sequence[Push], remote: str, *, deeply: bool
         tip = repo.resolve(push.new)
         if push.old:
             _refuse_unknown(repo, push, remote)
-            yield since(repo, push.old, tip, deeply=deeply, forced=True)
+            yield since(repo, push.old, tip, deeply=deeply, forced=True, results=True)
         else:
-            yield judged(_new(repo, tip, remote), [], deeply=deeply)
+            yield judged(_new(repo, tip, remote), [], deeply=deeply, results=True)
 
 
 def _refuse_unknown(repo: Repository, push: Push, remote: str) -> None:

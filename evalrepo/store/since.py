@@ -44,7 +44,7 @@ class Since:
 
 
 def since(
-    repo: Repository, rev: str, tip: str = "HEAD", *, deeply: bool = False, forced: bool = False, results: bool = True
+    repo: Repository, rev: str, tip: str = "HEAD", *, deeply: bool = False, forced: bool = False, results: bool = False
 ) -> Since:
     """What happened between REV and `tip`. A REV of zeros is the beginning of history.
 
@@ -63,7 +63,7 @@ def since(
     return judged(Range(repo, last, (base,), start), more, deeply=deeply, results=results)
 
 
-def judged(span: Range, more: Sequence[Stated], *, deeply: bool = False, results: bool = True) -> Since:
+def judged(span: Range, more: Sequence[Stated], *, deeply: bool = False, results: bool = False) -> Since:
     """The findings of a range, after those that are known already."""
     walk = walked(span)
     open_, lock = _open(walk), walk.last.lock
@@ -79,11 +79,11 @@ def judged(span: Range, more: Sequence[Stated], *, deeply: bool = False, results
 
 def _results(span: Range) -> Iterator[Stated]:
     """What the range did to result files after they were added."""
+    if not any(covers(FOLDER, path) for path in span.touched):
+        return
     from evalrepo.store.loading import read_events
     from evalrepo.store.results_past import past
 
-    if not any(covers(FOLDER, path) for path in span.touched):
-        return
     found = past(span.repo, span.start or None, span.tip)
     events = read_events(span.repo.tree(span.tip))[0] if found else {}
     for told in acknowledged(found, events):

@@ -91,7 +91,8 @@ class _Reading:
     def _merged(self) -> Mapping[str, Sequence[Sequence[Change]]]:
         """Merges where they can do harm: at our own files, and below every root that a lock has had."""
         locks = {c.new.oid for changes in self._span.plain.values() for c in changes if c.path == LOCK and c.new}
-        locks |= {oid for commit in (self._span.start, self._span.tip) if commit and (oid := self._lock_of(commit))}
+        if (first := self._lock_of(self._span.start)) is not None:
+            locks.add(first)
         paths: tuple[str, ...] = ()
         found: Mapping[str, Sequence[Sequence[Change]]] = {}
         while True:
@@ -105,6 +106,8 @@ class _Reading:
             locks |= {c.new.oid for c in every if c.path == LOCK and c.new is not None}
 
     def _lock_of(self, commit: str) -> str | None:
+        if not commit:
+            return None
         lock = Reader(self._repo, commit, commit).files([LOCK]).get(LOCK)
         return lock.oid if lock is not None else None
 
