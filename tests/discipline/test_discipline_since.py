@@ -353,3 +353,32 @@ def test_a_freeze_in_the_middle_of_a_merge_closes_what_both_sides_froze(repo: Re
     freeze(repo)
     repo.git("commit", "-q", "--no-edit")
     assert since(repo) == []
+
+
+# The gate
+
+
+def reasons(repo: Repo, baseline: str) -> dict[str, dict]:
+    code, text = repo.run("gate", "--baseline", baseline, "--format", "json")
+    assert code == 4, text
+    return {reason["code"]: reason for reason in json.loads(text)["reasons"]}
+
+
+def test_the_gate_walks_the_same_commits_and_notes_a_moved_goal(repo: Repo):
+    config = (repo.root / "evalrepo.yaml").read_text()
+    put(repo, {"evalrepo.yaml": config.replace("error", "warning")})
+    repo.git("tag", "v1")
+    did = put(repo, {R1: scenario("easier")})
+    put(repo, {R1: scenario("one")})
+    moved = put(repo, {RULES: "be kind\n", S1: scenario("softer", reserve=False)})
+    found = reasons(repo, "v1")
+    assert found["frozen"]["kind"] == "invalid"
+    assert f"{R1}: FRZ001 commit {did[:12]}" in found["frozen"]["text"]
+    assert found["frozen"]["command"] == "evalrepo verify --since v1"
+    assert found["moved-goal"]["kind"] == "note"
+    assert f"{S1}: commit {moved[:12]}: measures the subject rules" in found["moved-goal"]["text"]
+    assert repo.run("acknowledge", f"{did}:{R1}", "--why", "an editor saved the wrong buffer")[0] == 0
+    save(repo)
+    after = reasons(repo, "v1")
+    assert "frozen" not in after
+    assert "acknowledged in evalrepo.ledger/" in after["acknowledged"]["text"]
