@@ -93,6 +93,7 @@ CODES |= {
     "CFG113": "A tier of the scripted agent names the script that it plays: `{script: NAME}`.",
     "CFG114": "A tier of the scripted agent names a script that no scenario has, so each of its reps would be an "
     "error.",
+    "CFG119": "The judge cannot be asked: no agent or tier of that name, or a model whose provider is not known.",
     "CFG118": "`frozen.also` names what is not there, so nothing would be frozen by it.",
     "SUB101": "A subject's path matches no file. The subject would be measured without it, and its digest would not "
     "notice when the file comes. `**` crosses directories, `*` does not.",

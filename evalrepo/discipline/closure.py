@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from evalrepo.discipline.places import RESERVE, covered, outermost
 from evalrepo.records.config import Config
 from evalrepo.records.imports import files
-from evalrepo.records.names import named
-from evalrepo.records.scenario import Metric, Scenario
+from evalrepo.records.names import asks_a_judge, named
+from evalrepo.records.scenario import Scenario
 
 WILD = frozenset("*?[")
 _WORD = re.compile(r"[^\s;|&<>()'\"`=$]+")
@@ -59,7 +59,7 @@ def of_scenario(id_: str, scenario: Scenario, config: Config, tree: Files) -> di
             found.setdefault(path, f"{module} imports it")
     for path in _of_setup(scenario, config, tree):
         found.setdefault(path, f"the setup of {id_} names it")
-    if _is_judged(scenario):
+    if asks_a_judge(scenario):
         for path in paths_in(config.judge.model_dump(mode="json"), tree):
             found.setdefault(path, "the judge rests on it")
     return found
@@ -76,10 +76,6 @@ def _of_setup(scenario: Scenario, config: Config, tree: Files) -> Iterator[str]:
         in_fixture = scenario.fixture is not None and _is_file(f"fixtures/{scenario.fixture}/{path}", tree)
         if not in_fixture and path not in subjects:
             yield path
-
-
-def _is_judged(scenario: Scenario) -> bool:
-    return bool(named(scenario).rubrics) or any(isinstance(m, Metric) and m.judge for m in scenario.metrics.values())
 
 
 def paths_in(settings: Any, tree: Files) -> tuple[str, ...]:

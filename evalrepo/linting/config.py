@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from evalrepo.errors import Finding, UsageError
 from evalrepo.linting import environment
 from evalrepo.linting.ground import Ground, near
+from evalrepo.records.config import PROVIDERS
 from evalrepo.registry import AGENTS, rehearsed
 from evalrepo.store.choose import match
 
@@ -26,6 +27,24 @@ def agents(ground: Ground) -> Iterator[Finding]:
                 key = "set" if variable in agent.set else "env"
                 place = ground.in_config("agents", name, key, *((variable,) if key == "set" else ()))
                 yield Finding(place, "CFG112", f"{variable} {why}", "choose another name, or leave it out")
+
+
+def judges(ground: Ground) -> Iterator[Finding]:
+    """The judge is an agent at a tier that it has, or a model of a provider that can be asked."""
+    judge = ground.config.judge
+    if judge.agent is not None:
+        agent = ground.config.agents.get(judge.agent)
+        if agent is None:
+            hint = near(judge.agent, list(ground.config.agents))
+            yield Finding(ground.in_config("judge", "agent"), "CFG119", f'there is no agent "{judge.agent}"', hint)
+        elif judge.tier not in agent.tiers:
+            message = f'the agent "{judge.agent}" has no tier "{judge.tier}"'
+            place = ground.in_config("judge", *(("tier",) if "tier" in judge.model_fields_set else ("agent",)))
+            yield Finding(place, "CFG119", message, near(judge.tier, list(agent.tiers)))
+    elif judge.model is not None and not judge.command and judge.model.partition(":")[0] not in PROVIDERS:
+        message = f'"{judge.model}" is not PROVIDER:NAME with a provider of {", ".join(PROVIDERS)}'
+        hint = "model: anthropic:claude-sonnet-4-5; any other model can be asked by `command`"
+        yield Finding(ground.in_config("judge", "model"), "CFG119", message, hint)
 
 
 def scripts(ground: Ground) -> Iterator[Finding]:
@@ -145,4 +164,4 @@ def also_frozen(ground: Ground) -> Iterator[Finding]:
             yield Finding(place, "CFG118", f'no file matches "{glob}"', hint)
 
 
-RULES = (agents, scripts, suites, gate, of_subjects, uncovered, also_frozen)
+RULES = (agents, judges, scripts, suites, gate, of_subjects, uncovered, also_frozen)

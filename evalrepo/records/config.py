@@ -208,6 +208,11 @@ class Discipline(Model):
     claims: Name | None = None
 
 
+PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY"}
+"""Whose models can judge behind an API → the variable with the key. `openai` is the Responses API, `openai-chat` what
+many servers speak."""
+
+
 class JudgeConfig(Model):
     """Who answers judges' questions: one of `command`, `model` and `agent`.
 

@@ -13,17 +13,18 @@ import shlex
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from evalrepo.checks.view import JudgeAnswer, View
 from evalrepo.errors import UsageError
-from evalrepo.records.config import JudgeConfig
+from evalrepo.records.config import PROVIDERS, JudgeConfig
 from evalrepo.records.judgement import Judgement, Vote
 from evalrepo.records.record import Evidence
 from evalrepo.scoring.judge import standing
-from evalrepo.scoring.judge.api import KEYS, ApiJudge, require
+from evalrepo.scoring.judge.api import ApiJudge, require
 from evalrepo.scoring.judge.command import CommandJudge
 from evalrepo.scoring.judge.prompt import Asking, prompt
 from evalrepo.scoring.judge.shown import shown
@@ -57,7 +58,7 @@ def overridden(config: JudgeConfig, environ: Mapping[str, str]) -> JudgeConfig:
 def passed(config: JudgeConfig) -> tuple[str, ...]:
     """Variables that the judge is given and whose values are never stored."""
     provider = (config.model or "").partition(":")[0]
-    own = (KEYS[provider],) if provider in KEYS and not config.command else ()
+    own = (PROVIDERS[provider],) if provider in PROVIDERS and not config.command else ()
     return (*config.env, *own)
 
 
@@ -67,12 +68,15 @@ def ready(config: JudgeConfig, environ: Mapping[str, str]) -> None:
         require(config.model, environ)
 
 
-def judge_of(bench: Bench) -> Judge | None:
-    """The judge that the config names, None when it names none. HarnessError or UsageError when it cannot be asked."""
+def judge_of(bench: Bench, top: Path) -> Judge | None:
+    """The judge that the config names, None when it names none; a command runs in the directory `top`.
+
+    UsageError for an agent or a tier that is not there.
+    """
     own, environ = bench.config.judge, bench.world.environ
     if own.command:
         env = {name: environ[name] for name in ("PATH", "HOME", *own.env) if name in environ}
-        return CommandJudge(own.command, bench.base, env, own.timeout_s, own.model)
+        return CommandJudge(own.command, top, env, own.timeout_s, own.model)
     if own.agent:
         from evalrepo.running.judge_agent import agent_judge
 
@@ -163,7 +167,7 @@ class Hearing:
                 model=", ".join(tally.models),
                 override=self.court.override,
                 answer=tally.answer,
-                broken=tally.broken,
+                broken=self.court.clean(tally.broken),
                 votes=tuple(map(self._cleaned, tally.votes)),
                 spent=tally.spent,
                 cached=cached,
@@ -176,12 +180,12 @@ class Hearing:
         clean = self.court.clean
         return vote.model_copy(update={"reason": clean(vote.reason), "broken": clean(vote.broken)})
 
-    @staticmethod
-    def _answer(asked: Asked, rubric: Rubric, tally: Tally) -> JudgeAnswer:
+    def _answer(self, asked: Asked, rubric: Rubric, tally: Tally) -> JudgeAnswer:
         model = ", ".join(tally.models)
         advisory = "" if standing.may_decide(asked, rubric, model) else "not calibrated"
         votes = tuple(vote.answer for vote in tally.votes)
-        return JudgeAnswer(tally.answer, tally.reason, votes, tally.broken, tally.evidence, advisory)
+        clean = self.court.clean
+        return JudgeAnswer(tally.answer, clean(tally.reason), votes, clean(tally.broken), tally.evidence, advisory)
 
 
 def _frozen(tally: Tally) -> str:

@@ -101,7 +101,7 @@ def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
 
 def _court(session: Session, bench: Bench) -> judging.Court | None:
     """Whom the run's questions are put to, None when nobody is named."""
-    judge = judging.judge_of(bench)
+    judge = judging.judge_of(bench, session.repo.top)
     if judge is None:
         return None
     override = judging.OVERRIDE if session.world.environ.get(judging.OVERRIDE, "").strip() else ""

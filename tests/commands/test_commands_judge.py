@@ -6,7 +6,15 @@ import json
 import sys
 from pathlib import Path
 
+from evalrepo.checks.view import View
+from evalrepo.formats import yaml
+from evalrepo.formats.redaction import Redactor
+from evalrepo.records.kinds import Judge
 from evalrepo.records.record import Record
+from evalrepo.records.transcript import At, Said, Transcript
+from evalrepo.running.judging import Court, Hearing
+from evalrepo.scoring.judge.command import CommandJudge
+from evalrepo.store.cache import Cache
 from tests.commands.conftest import Repo, empty
 
 __all__ = ["empty"]
@@ -136,3 +144,44 @@ def test_a_judge_that_is_paid_wants_consent_a_package_and_a_key(empty):
     )
     assert "ANTHROPIC_API_KEY is not set" in " ".join(repo.run("run", "S1", "--live", exit=2).split())
     assert repo.records() == []
+
+
+def test_the_same_question_about_the_same_transcript_is_not_asked_twice_once_the_model_is_known(tmp_path):
+    count = tmp_path / "count"
+    script = tmp_path / "judge.py"
+    script.write_text(JUDGE + f"open({str(count)!r}, 'a').write('x')\n")
+    asked = Judge(rubric="words", question="told")
+    rubrics = {"words": yaml.rubric_file(RUBRIC.encode(), "rubrics/words.md")}
+    seen = View(Transcript("x", events=(Said("It is done.", 1, At("a.jsonl", 1)),)))
+
+    def hearing(transcript: str, rubrics=rubrics) -> Hearing:
+        cache = Cache(tmp_path, "judged", 1)
+        judge = CommandJudge([sys.executable, "-I", str(script)], tmp_path, {"PATH": "/usr/bin:/bin"})
+        return Hearing(Court(judge, rubrics, Redactor({}, ()), cache), transcript)
+
+    first = hearing("t1")
+    answers = [first(asked, seen), first(asked, seen)]
+    assert answers[0] == answers[1]
+    assert [one.cached for one in first.judged] == [False, True]
+    assert (count.read_text(), first.judged[1].spent.calls) == ("xxx", 0)
+    assert first.judged[1].votes == first.judged[0].votes
+    other = hearing("t1")
+    other(asked, seen)
+    assert (other.judged[0].cached, len(count.read_text())) == (False, 6)
+    second = Hearing(first.court, "t2")
+    second(asked, seen)
+    assert (second.judged[0].cached, len(count.read_text())) == (False, 9)
+
+
+def test_a_judge_gets_no_secret_to_see_and_stores_none(tmp_path):
+    script = tmp_path / "judge.py"
+    script.write_text(JUDGE.replace('"It is."', '"It is " + "hunter2hunter2" + "."'))
+    rubrics = {"words": yaml.rubric_file(RUBRIC.encode(), "rubrics/words.md")}
+    seen = View(Transcript("x", events=(Said("It is done with hunter2hunter2.", 1, At("a.jsonl", 1)),)))
+    judge = CommandJudge([sys.executable, "-I", str(script)], tmp_path, {"PATH": "/usr/bin:/bin"})
+    heard = Hearing(Court(judge, rubrics, Redactor({"KEY": "hunter2hunter2"}, ())), "t")
+    said = heard(Judge(rubric="words", question="told"), seen)
+    assert said.answer == "yes"
+    kept = b"".join(heard.files.values()).decode() + heard.judged[0].model_dump_json() + str(said)
+    assert "hunter2" not in kept
+    assert "[REDACTED:" in kept

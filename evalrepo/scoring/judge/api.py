@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalrepo.errors import HarnessError
+from evalrepo.records.config import PROVIDERS
 from evalrepo.scoring.judge.voting import NoReply, Reply
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model
 
-KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY"}
-"""Provider → the variable with its key. `openai` is the Responses API, `openai-chat` what many servers speak."""
 INSTALL = "pip install 'evalrepo[judge]'"
 
 
@@ -67,9 +66,9 @@ class ApiJudge:
 def require(name: str, env: Mapping[str, str]) -> None:
     """HarnessError: the extra is not installed, the name is no PROVIDER:NAME that is known, or its key is missing."""
     provider, _, model = name.partition(":")
-    if provider not in KEYS or not model:
+    if provider not in PROVIDERS or not model:
         raise HarnessError(
-            f"the judge's model {name} is not PROVIDER:NAME with a provider of {', '.join(KEYS)}",
+            f"the judge's model {name} is not PROVIDER:NAME with a provider of {', '.join(PROVIDERS)}",
             hint="judge: {model: anthropic:claude-sonnet-4-5}; any other model can be asked by `command`",
         )
     try:
@@ -80,16 +79,16 @@ def require(name: str, env: Mapping[str, str]) -> None:
         raise HarnessError(
             f"a judge by API needs the package {error.name}, which is not installed", hint=INSTALL
         ) from None
-    if not env.get(KEYS[provider]):
+    if not env.get(PROVIDERS[provider]):
         raise HarnessError(
-            f"the judge {name} has no key: {KEYS[provider]} is not set",
-            hint=f"export {KEYS[provider]}=…, then run again",
+            f"the judge {name} has no key: {PROVIDERS[provider]} is not set",
+            hint=f"export {PROVIDERS[provider]}=…, then run again",
         )
 
 
 def _model(name: str, env: Mapping[str, str], base_url: str | None, client: Any) -> Model:
     provider, _, model = name.partition(":")
-    key = env[KEYS[provider]]
+    key = env[PROVIDERS[provider]]
     if provider == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
