@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TypeVar
 
 from evalrepo.errors import DataError, Finding, Place
@@ -23,6 +24,8 @@ _HEADER = re.compile(rb"evalrepo-lock ([0-9]{1,9}) ([a-z0-9]+)")
 _OID_LENGTH = {"sha1": 40, "sha256": 64}
 _LINE = re.compile(rb"(100644|100755|120000) ([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{64}) (.+)", re.DOTALL)
 T = TypeVar("T")
+_OUTSIDE = re.compile(rb"^/|(?:^|/)\.{0,2}(?:/|$)", re.MULTILINE)
+"""A path, one a line, that is empty or absolute or has a part that is empty, `.` or `..`."""
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _RESTORE = "take the file from a commit, and let `evalrepo freeze` write it"
 
@@ -47,6 +50,9 @@ def load(text: bytes, file: str = FILE) -> Lock:
         raise _error(file, text.count(b"\n") + 1, "LCK001", "the lock is empty or its last line is torn")
     head, *rest = text[:-1].split(b"\n")
     object_format = _header(head, file)
+    usual = _usual(rest, object_format)
+    if usual is not None:
+        return usual
     roots: list[bytes] = []
     lines: list[tuple[bytes, LockLine]] = []
     for number, line in enumerate(rest, 2):
@@ -60,6 +66,24 @@ def load(text: bytes, file: str = FILE) -> Lock:
         lines=tuple(line for _, line in lines),
         object_format=object_format,
     )
+
+
+def _usual(rest: list[bytes], object_format: str) -> Lock | None:
+    """The lock of lines that are all as `dump` writes them, judged together; None where one of them needs a look."""
+    first = next((number for number, line in enumerate(rest) if not line.startswith(b"root ")), len(rest))
+    found = [_LINE.fullmatch(line) for line in rest[first:]]
+    whole = [match for match in found if match is not None and len(match[2]) == _OID_LENGTH[object_format]]
+    roots, paths = [line[5:] for line in rest[:first]], [match[4] for match in whole]
+    ordered = all(a < b for some in (roots, paths) for a, b in pairwise(some))
+    joined = b"\n".join((*roots, *paths))
+    if len(whole) < len(rest) - first or not ordered or _CONTROL.search(joined.replace(b"\n", b"")):
+        return None
+    if _OUTSIDE.search(joined) and rest:
+        return None
+    names = os.fsdecode(joined).split("\n") if rest else []
+    pairs = zip(names[first:], whole, strict=True)
+    lines = (LockLine(name, match[1].decode(), match[2].decode(), match[3].decode()) for name, match in pairs)
+    return Lock(tuple(names[:first]), tuple(lines), object_format)
 
 
 def _header(line: bytes, file: str) -> str:
