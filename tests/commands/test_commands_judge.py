@@ -6,12 +6,18 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
+from evalrepo.agents import claude
 from evalrepo.checks.view import View
 from evalrepo.formats import yaml
 from evalrepo.formats.redaction import Redactor
 from evalrepo.records.kinds import Judge
 from evalrepo.records.record import Record
+from evalrepo.records.steps import Step
 from evalrepo.records.transcript import At, Said, Transcript
+from evalrepo.rehearsal.play import Part
+from evalrepo.rehearsal.server import ModelServer
 from evalrepo.running.judging import Court, Hearing
 from evalrepo.scoring.judge.command import CommandJudge
 from evalrepo.store.cache import Cache
@@ -185,3 +191,30 @@ def test_a_judge_gets_no_secret_to_see_and_stores_none(tmp_path):
     kept = b"".join(heard.files.values()).decode() + heard.judged[0].model_dump_json() + str(said)
     assert "hunter2" not in kept
     assert "[REDACTED:" in kept
+
+
+def test_a_model_behind_an_api_judges_a_run_with_consent_and_what_it_used_is_recorded(empty, tmp_path):
+    pytest.importorskip("pydantic_ai", reason="the extra `judge` is not installed")
+    says = {"reason": "It is.", "evidence": [{"place": "p2", "quote": "done"}], "answer": "yes"}
+    step = Step.model_validate({"say": json.dumps(says)})
+    part = Part(claude, (step,), "Answer with one JSON object", "/w", "/h", tools=False)
+    with ModelServer(tmp_path) as server:
+        server.admit("secret-key-of-the-judge-1", part)
+        repo = made(empty, judge=f"{{model: anthropic:claude-judge-1, base_url: '{server.url}'}}")
+        repo.env["ANTHROPIC_API_KEY"] = "secret-key-of-the-judge-1"
+        repo.run("run", "S1", "--tier", "told", "--live")
+        asked = server.asked("secret-key-of-the-judge-1")
+    record, rep = only(repo)
+    check, metric = rep.judged
+    assert (rep.verdict, check.kind, check.judge, check.model) == (
+        "PASS",
+        "api",
+        "anthropic:claude-judge-1",
+        "claude-judge-1",
+    )
+    assert [vote.answer for vote in check.votes] == ["yes"] * 3
+    assert check.spent.calls == 3
+    assert check.spent.input_tokens > 0
+    assert (metric.answer, rep.metrics["M4"].score, metric.spent.calls) == ("", None, 2)
+    assert len(asked) == 3 + 2
+    assert "secret-key-of-the-judge-1" not in record.model_dump_json()

@@ -6,8 +6,11 @@ import json
 
 import pytest
 from judging import SAID, asking, printing, reply, stub
-from tape import Tape, view
+from tape import Tape, check, view
 
+from evalrepo.checks.asking import evaluate_all
+from evalrepo.checks.judged import sentence
+from evalrepo.checks.view import JudgeAnswer
 from evalrepo.records.rubric import Question
 from evalrepo.scoring.judge.answer import Unusable, parse
 from evalrepo.scoring.judge.prompt import prompt
@@ -169,3 +172,19 @@ def test_changed_files_are_shown_as_differences():
     assert "| -x = 1\n| +x = 2" in seen.text
     word = parse(reply(place="p3", quote="+x = 2"), ("yes", "no"), seen)
     assert word.evidence[0].file == "a.py"
+
+
+def test_split_votes_are_called_so_and_an_advisory_answer_says_why():
+    assert (
+        sentence(JudgeAnswer("yes", "It says so.", ("yes", "no", "yes")))
+        == "yes (split votes yes, no, yes). It says so."
+    )
+    assert sentence(JudgeAnswer("no", "It does not.", ("no",), advisory="not calibrated")).startswith(
+        "no [advisory: not"
+    )
+
+
+def test_an_answer_that_may_not_decide_is_shown_and_does_not_gate():
+    ask = "{id: judged, axis: B, judge: {rubric: r, question: q}}"
+    (found,) = evaluate_all([check(ask)], view(ask=lambda *_: JudgeAnswer("no", "e", advisory="not calibrated")))
+    assert (str(found.outcome), found.gating, found.by) == ("fail", False, "judge")
