@@ -453,6 +453,33 @@ def a_commit_is_hidden_by_a_graft(repo: Repo) -> str:
     return did
 
 
+# Results
+
+RESULT = "AgentsReport/evaluation/2026-11/2026-11-29_scenario-S1_scripted-default_21a9qafx.md"
+
+
+@way("RES007", RESULT)
+def a_result_is_amended_and_put_back_later(repo: Repo) -> str:
+    put(repo, {RESULT: "# S1: 1 of 3\n"})
+    did = put(repo, {RESULT: "# S1: 3 of 3\n"})
+    put(repo, {RESULT: "# S1: 1 of 3\n"})
+    return did
+
+
+@way("RES008", RESULT)
+def a_bad_result_is_deleted(repo: Repo) -> str:
+    put(repo, {RESULT: "# S1: 1 of 3\n"})
+    (repo.root / RESULT).unlink()
+    return save(repo)
+
+
+@way("RES009", RESULT)
+def a_result_is_moved_to_another_run(repo: Repo) -> str:
+    put(repo, {RESULT: "# S1: 1 of 3\n"})
+    repo.git("mv", RESULT, RESULT.replace("21a9qafx", "21a9qafy"))
+    return save(repo)
+
+
 # The goal
 
 
@@ -490,7 +517,7 @@ def test_a_way_round_is_found_with_commit_path_and_next_step(name: str, repo: Re
     assert did in [f["commit"] for f in hits], (did, since(repo))
     for found in hits:
         assert found["severity"] == "error"
-        assert found["commit"][:12] in found["message"] or "rewritten away" in found["message"]
+        assert found["commit"][:9] in found["message"] or "rewritten away" in found["message"]
         assert found["hint"]
 
 
