@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "diff": "compare the scores of two commits",
     "gate": "decide about a release",
     "bisect": "find the commit that changed a behaviour",
+    "calibrate": "compare a judge with people's labels",
     "score": "give the metrics that are people's",
     "note": "write a note beside a result",
     "correct": "declare a rep bad that the harness spoilt",

@@ -34,6 +34,7 @@ class Options:
     export: Path | None
     import_: Path | None
     editor: bool
+    label: str | None
     commit: bool
     format: str
 
@@ -47,6 +48,7 @@ class Options:
     "--import", "import_", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE", help="Read them."
 )
 @click.option("--editor", is_flag=True, help="Fill the cards in $EDITOR.")
+@click.option("--label", metavar="RUBRIC/QUESTION", help="Answer a judge's question instead, blind and shuffled.")
 @option.no_commit
 @option.text_or_json
 @click.pass_obj
@@ -70,6 +72,10 @@ def command(world: World, /, **given: Any) -> int:
     by = options.by or _person(repo)
     if options.import_ is not None:
         return _import(repo, options, by)
+    if options.label is not None:
+        from evalrepo.commands.labelling import label
+
+        return label(repo, options.what, options.label, by, options.rep)
     from evalrepo.commands.sheets import desk
 
     at = desk(repo, options.what, rep=options.rep)
@@ -79,9 +85,9 @@ def command(world: World, /, **given: Any) -> int:
 
 
 def _fits(options: Options) -> None:
-    ways = [options.export is not None, options.import_ is not None, options.editor]
+    ways = [options.export is not None, options.import_ is not None, options.editor, options.label is not None]
     if sum(ways) > 1:
-        raise UsageError("--export, --import and --editor are three ways", hint="say one of them")
+        raise UsageError("--export, --import, --editor and --label are four ways", hint="say one of them")
     if options.import_ is None and not options.what:
         raise UsageError("what is to be scored is not said", hint="evalrepo score RUN, or a scenario")
     if options.import_ is not None and (options.what or options.rep):

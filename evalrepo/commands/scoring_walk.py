@@ -74,7 +74,7 @@ def _status(sheet: Sheet) -> str:
 def _answer(step: Step, draft: Draft, anchors: Anchors) -> int:
     """Ask until there is an answer; how many steps to go on: 1, or -1 back."""
     while True:
-        word = _line(f"{step.metric} ({KEYS}):").strip().lower()
+        word = line(f"{step.metric} ({KEYS}):").strip().lower()
         match word:
             case "q":
                 raise Stopped
@@ -110,7 +110,7 @@ def _evidence(step: Step, draft: Draft, score: int) -> bool:
     from evalrepo.commands.scoring import trouble
     from evalrepo.render.safe import wrapped
 
-    while text := _line("  evidence (line N, a file, a “quotation”; empty: back):").strip():
+    while text := line("  evidence (line N, a file, a “quotation”; empty: back):").strip():
         why = trouble(text, step.sheet)
         if not why:
             draft.put(step.sheet.rep.rep, step.metric, score, text)
@@ -126,7 +126,7 @@ def _whole(sheet: Sheet) -> None:
     click.echo_via_pager("\n".join(told(sheet.transcript, whole=True)) + "\n")
 
 
-def _line(prompt: str) -> str:
+def line(prompt: str) -> str:
     try:
         answer: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
     except (click.Abort, EOFError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -68,11 +68,19 @@ class Desk:
         return {metric: found.ask for (_, metric), found in sorted(self.anchors.items(), reverse=True)}
 
 
-def desk(repo: Repository, words: Sequence[str], *, rep: int | None = None) -> Desk:
-    """The valid reps that words mean (as for `show`), by the records that stand. UsageError when none can be scored."""
+Wanted = Callable[["Rep"], tuple[str, ...]]
+"""What is asked of a rep; nothing leaves it out."""
+
+
+def desk(repo: Repository, words: Sequence[str], *, rep: int | None = None, wanted: Wanted | None = None) -> Desk:
+    """The valid reps that words mean (as for `show`), by the records that stand. UsageError when none can be scored.
+
+    `wanted`: what is asked of each; by default the metrics that are open for a person.
+    """
     from evalrepo.commands.finding_records import at_hand, named
     from evalrepo.comparing.pool import newest
     from evalrepo.results import records
+    from evalrepo.scoring.people import open_metrics
     from evalrepo.store import load
 
     rows = at_hand(repo)
@@ -82,9 +90,10 @@ def desk(repo: Repository, words: Sequence[str], *, rep: int | None = None) -> D
     loaded = load(repo.tree("WORKTREE"), repo)
     found = tuple(standing.values())
     sheets = [
-        sheet
+        _sheet(repo, loaded, row, record, one, metrics)
         for row, record in zip(found, records(rows.git, found), strict=True)
-        for sheet in _sheets(repo, loaded, row, record, rep)
+        for one in record.last_attempts()
+        if rep in (None, one.rep) and (metrics := (wanted or open_metrics)(one))
     ]
     if not sheets:
         raise UsageError(_nothing(found, rep), hint="evalrepo show lists a record's reps and metrics")
@@ -96,14 +105,6 @@ def _nothing(rows: Sequence[Row], rep: int | None) -> str:
     if rep is not None:
         return f"there is no rep {rep} that a person could score in {where}"
     return f"no metric is open for a person in {where}: its scenario has no `human` metric, or its reps are ERRORs"
-
-
-def _sheets(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: int | None) -> list[Sheet]:
-    from evalrepo.scoring.people import open_metrics
-
-    reps = [one for one in record.last_attempts() if rep in (None, one.rep)]
-    wanted = [(one, open_metrics(one)) for one in reps]
-    return [_sheet(repo, loaded, row, record, one, metrics) for one, metrics in wanted if metrics]
 
 
 def _sheet(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: Rep, metrics: tuple[str, ...]) -> Sheet:

@@ -213,6 +213,17 @@ PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "open
 many servers speak."""
 
 
+class CalibrationRule(Model):
+    """What lets a judge decide: least κ against people's labels, labelled reps, and reps outside the commonest class.
+
+    `labels: 0` lets every judge decide: a policy that a reviewer reads here.
+    """
+
+    kappa: Annotated[float, Field(ge=-1, le=1)] = 0.6
+    labels: Count = 50
+    each: Count = 10
+
+
 class JudgeConfig(Model):
     """Who answers judges' questions: one of `command`, `model` and `agent`.
 
@@ -231,6 +242,7 @@ class JudgeConfig(Model):
     settings: dict[Name, Json] = Field(default_factory=dict)
     paid: Bool | None = None
     timeout_s: Seconds = 120.0
+    calibration: CalibrationRule = CalibrationRule()
 
     @model_validator(mode="after")
     def _one(self) -> Self:

@@ -66,10 +66,12 @@ class Scored(Question):
 
 class Judging(Model):
     """How a judge is asked by this rubric: by which model (of `judge:` in the config otherwise), with how many votes
-    at least."""
+    at least. `uncalibrated`: it may decide an ambiguous check (`resolves`) before it was compared with people.
+    """
 
     model: Text | None = None
     votes: Annotated[Count, Field(ge=1, le=15)] | None = None
+    uncalibrated: Bool = False
 
     @model_validator(mode="after")
     def _odd(self) -> Self:

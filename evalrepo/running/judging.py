@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from evalrepo.checks.view import JudgeAnswer, View
 from evalrepo.errors import UsageError
+from evalrepo.records.calibration import Rule
 from evalrepo.records.config import PROVIDERS, JudgeConfig
 from evalrepo.records.judgement import Judgement, Vote
 from evalrepo.records.record import Evidence
@@ -99,6 +100,8 @@ class Court:
     redactor: Redactor
     cache: Cache | None = None
     override: str = ""
+    standings: standing.Standing = field(default_factory=dict)
+    rule: Rule = field(default_factory=Rule)
     heard: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -181,11 +184,17 @@ class Hearing:
         return vote.model_copy(update={"reason": clean(vote.reason), "broken": clean(vote.broken)})
 
     def _answer(self, asked: Asked, rubric: Rubric, tally: Tally) -> JudgeAnswer:
-        model = ", ".join(tally.models)
-        advisory = "" if standing.may_decide(asked, rubric, model) else "not calibrated"
+        court = self.court
+        judge = identity(court.clean(court.judge.name(rubric.head.judge.model)), ", ".join(tally.models))
+        advisory = standing.advisory(asked, rubric, judge, court.standings, court.rule)
         votes = tuple(vote.answer for vote in tally.votes)
         clean = self.court.clean
         return JudgeAnswer(tally.answer, clean(tally.reason), votes, clean(tally.broken), tally.evidence, advisory)
+
+
+def identity(name: str, model: str) -> str:
+    """Who judged, as labels and votes name it: the model that answered, or the judge's name where it does not say."""
+    return model or name
 
 
 def _frozen(tally: Tally) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from evalrepo.records.scenario import Scenario
 
 OUTCOME = "outcome.json"
+JUDGED = "judge/"
+"""What was sent to a judge and what came back, beside the agent's own files."""
 FOLDERS = 4
 """Folders above a rep's files: transcripts, scenario, agent and tier, rep and attempt."""
 RESCORER = 1
@@ -121,7 +123,8 @@ def parted(files: Files, main: str) -> tuple[Mapping[str, Any] | None, dict[str,
     """What is known of the sandbox, None when nothing was kept of it; and the agent's own files, the main one first."""
     outcome = json.loads(files[OUTCOME]) if OUTCOME in files and main != OUTCOME else None
     ours = {OUTCOME, *outcome.get("kept", ())} if outcome is not None else set()
-    names = sorted((name for name in files if name not in ours), key=lambda name: (name != main, name))
+    own = (name for name in files if name not in ours and not name.startswith(JUDGED))
+    names = sorted(own, key=lambda name: (name != main, name))
     return outcome, {name: files[name] for name in names}
 
 

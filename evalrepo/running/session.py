@@ -10,7 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalrepo.comparing.calibration import of_rubric
 from evalrepo.formats.redaction import Redactor
+from evalrepo.records.calibration import Rule
 from evalrepo.records.globs import is_glob
 from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
@@ -25,7 +27,9 @@ from evalrepo.running.stage import Stage
 from evalrepo.sandbox.isolation import Isolation
 from evalrepo.sandbox.layout import base_directory
 from evalrepo.sandbox.probe import probe
+from evalrepo.scoring.judge.standing import Standing
 from evalrepo.store.cache import Cache
+from evalrepo.store.labels import labels_of, votes_of
 
 if TYPE_CHECKING:
     from evalrepo.records.config import Config
@@ -99,6 +103,16 @@ def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
         yield replace(made, court=_court(session, made)) if judged else made
 
 
+def standing(tree: Tree, loaded: Loaded, rule: Rule) -> Standing:
+    """How far judges' answers are people's, by the labels and votes that the tree holds."""
+    found: Standing = {}
+    for name, rubric in loaded.rubrics.items():
+        labels = labels_of(tree, name)
+        if labels:
+            found = {**found, **of_rubric(name, rubric, labels, votes_of(tree, name), rule)}
+    return found
+
+
 def _court(session: Session, bench: Bench) -> judging.Court | None:
     """Whom the run's questions are put to, None when nobody is named."""
     judge = judging.judge_of(bench, session.repo.top)
@@ -106,7 +120,17 @@ def _court(session: Session, bench: Bench) -> judging.Court | None:
         return None
     override = judging.OVERRIDE if session.world.environ.get(judging.OVERRIDE, "").strip() else ""
     cache = Cache(session.repo.home, "judged", judging.VERSION)
-    return judging.Court(judge, session.loaded.rubrics, bench.redactor, cache, override)
+    rule = Rule(**session.loaded.config.judge.calibration.model_dump())
+    known = standing(session.tree, session.loaded, rule)
+    return judging.Court(
+        judge,
+        session.loaded.rubrics,
+        bench.redactor,
+        cache,
+        override,
+        known,
+        rule,
+    )
 
 
 def _forbidden(session: Session, base: Path) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ Each function's source stands in its docstring. These names are stable.
 """
 
 from evalrepo.comparing.statistics.agreement import (
-    Coefficient,
     Matrix,
     Weights,
     ac1,
@@ -54,7 +53,7 @@ from evalrepo.comparing.statistics.special import beta_cdf, beta_quantile, binom
 from evalrepo.comparing.statistics.tables import boschloo, fisher, fisher_power, fisher_two_sided
 
 __all__ = [
-    "ENOUGH", "SUSPECT", "Z95", "Coefficient", "Counts", "Matrix", "Pair", "Permuted", "Sprt", "Weights",
+    "ENOUGH", "SUSPECT", "Z95", "Counts", "Matrix", "Pair", "Permuted", "Sprt", "Weights",
     "ac1", "agreement", "allowed", "alpha_per_look", "any_false", "at_least", "at_most", "attainable",
     "benjamini_hochberg", "benjamini_yekutieli", "beta_cdf", "beta_quantile", "binomial", "binomial_law", "boschloo",
     "clopper_pearson", "confirm", "corrected", "deviation", "exact_bound", "fisher", "fisher_power", "fisher_two_sided",

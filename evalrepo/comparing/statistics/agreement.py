@@ -7,24 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from evalrepo.comparing.statistics.intervals import Z95, Counts, wilson
+from evalrepo.records.calibration import Coefficient
 
 Matrix = Sequence[Sequence[int]]
 Weights = Literal["equal", "linear", "quadratic"]
 """What a disagreement counts: all the same, by its distance, or by its distance squared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Coefficient:
-    """A coefficient of agreement, 1 at most, its standard error, and its 95 % interval."""
-
-    value: float
-    error: float
-    low: float
-    high: float
 
 
 def agreement(matrix: Matrix) -> tuple[float, float, float]:

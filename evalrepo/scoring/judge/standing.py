@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from evalrepo.records.calibration import Calibration, Rule
 from evalrepo.records.kinds import Asked
 from evalrepo.records.rubric import Rubric
 
+Standing = Mapping[tuple[str, str, str], Calibration]
+"""(rubric, question, judge) → how far the judge's answers are people's."""
 
-def may_decide(asked: Asked, rubric: Rubric, model: str) -> bool:  # noqa: ARG001
-    """Whether an answer to this question, by this rubric and this model, counts in a verdict: every judge's does, for
-    nothing is known of how often one is wrong. Where it does not, the check is shown and does not gate."""
-    return True
+
+def advisory(asked: Asked, rubric: Rubric, judge: str, standing: Standing, rule: Rule) -> str:
+    """Why an answer of this judge does not count in a verdict, "" when it does.
+
+    A question that only resolves an ambiguous check counts before that where its rubric says so.
+    """
+    if not rule.labels or lenient(asked, rubric):
+        return ""
+    found = standing.get((asked.rubric, asked.question, judge))
+    if found is None:
+        return "not calibrated"
+    return f"not calibrated: {found.why}" if found.why else ""
+
+
+def lenient(asked: Asked, rubric: Rubric) -> bool:
+    """Whether the rubric lets its judge resolve an ambiguous check uncalibrated."""
+    return bool(getattr(asked, "resolves", None)) and rubric.head.judge.uncalibrated

@@ -1,0 +1,140 @@
+"""`evalrepo score --label`: people answer a judge's questions, blind and in a shuffled order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import click
+
+from evalrepo.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from evalrepo.commands.sheets import Sheet
+    from evalrepo.records.rubric import Rubric
+    from evalrepo.repository.repo import Repository
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a rubric, with the answers that are allowed."""
+
+    rubric: str
+    question: str
+    ask: str
+    answers: tuple[str, ...]
+    scale: dict[str, str]
+
+
+def label(repo: Repository, words: Sequence[str], name: str, by: str, rep: int | None) -> int:
+    """Ask one question of a rubric about every rep that words mean and this person has not labelled; each answer is in
+    `rubrics/NAME.labels.yaml` at once. Nothing shows whose rep it is, or what a judge said."""
+    from evalrepo.commands.scoring import readable
+    from evalrepo.commands.scoring_walk import Stopped
+    from evalrepo.commands.sheets import desk
+    from evalrepo.store import load
+    from evalrepo.store.labels import labels_of, labels_path
+
+    tree = repo.tree("WORKTREE")
+    loaded = load(tree, repo)
+    asked = question_of(loaded.rubrics, name)
+    at = desk(repo, words, rep=rep, wanted=lambda one: (asked.question,) if one.valid and one.transcript else ())
+    readable(at)
+    known = {(one.question, one.transcript) for one in labels_of(tree, asked.rubric) if one.by == by}
+    rest = [sheet for sheet in shuffled(at.sheets, f"{name} {by}") if (asked.question, _sha(sheet)) not in known]
+    done = 0
+    try:
+        for number, sheet in enumerate(rest, 1):
+            _one(repo, asked, sheet, by, f"rep {number} of {len(rest)}")
+            done += 1
+    except Stopped:
+        click.echo(f"stopped after {done} of {len(rest)}; the labels so far are in {labels_path(asked.rubric)}")
+        return Exit.INTERRUPTED
+    click.echo(f"{done} labels added to {labels_path(asked.rubric)}, {len(at.sheets) - len(rest)} were there before")
+    click.echo(f"next: git add {labels_path(asked.rubric)}; evalrepo calibrate {asked.rubric}")
+    return Exit.YES
+
+
+def question_of(rubrics: Mapping[str, Rubric], name: str) -> Asked:
+    """`RUBRIC/QUESTION`, or a rubric that asks one thing. UsageError."""
+    rubric, _, question = name.partition("/")
+    found = rubrics.get(rubric)
+    if found is None:
+        raise UsageError(f"there is no rubric {rubric}", hint=f"rubrics: {', '.join(rubrics) or 'none'}")
+    asked = found.head.asked
+    if not question and len(asked) == 1:
+        question = next(iter(asked))
+    if question not in asked:
+        hint = " or ".join(f"{rubric}/{one}" for one in asked)
+        raise UsageError(f"{name} names no question" if question else f"{name} asks several questions", hint=hint)
+    one = asked[question]
+    return Asked(rubric, question, one.ask, one.offered, dict(one.scale))
+
+
+def shuffled(sheets: Sequence[Sheet], seed: str) -> list[Sheet]:
+    """In an order that depends on the seed and each transcript alone."""
+    return sorted(sheets, key=lambda sheet: sha256(f"{seed} {_sha(sheet)}".encode()).digest())
+
+
+def _sha(sheet: Sheet) -> str:
+    assert sheet.rep.transcript is not None
+    return sheet.rep.transcript.sha256
+
+
+def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, which: str) -> None:
+    from evalrepo.commands.scoring import trouble
+    from evalrepo.commands.scoring_walk import Stopped, line
+    from evalrepo.records.labels import Label
+    from evalrepo.render.safe import wrapped
+    from evalrepo.store.labels import add_label
+
+    click.echo(f"\n{which}\n" + "\n".join(_shown(asked, sheet)))
+    while True:
+        answer = line(f"{asked.question} ({', '.join(asked.answers)}; t whole transcript, q stop):").strip()
+        if answer == "q":
+            raise Stopped
+        if answer == "t":
+            _whole(sheet)
+        elif answer not in asked.answers:
+            click.echo(f"  {answer[:20]!r} is not offered")
+        elif evidence := line("  evidence (line N, a file, a “quotation”; empty: back):").strip():
+            why = trouble(evidence, sheet)
+            if not why:
+                break
+            click.echo("\n".join(wrapped(why, first="  ", then="  ")))
+    record = sheet.record
+    add_label(
+        repo,
+        asked.rubric,
+        Label(
+            question=asked.question,
+            transcript=_sha(sheet),
+            run=record.rescored_from or record.run,
+            scenario=record.scenario,
+            rep=sheet.rep.rep,
+            by=by,
+            answer=answer,
+            evidence=evidence,
+        ),
+    )
+
+
+def _shown(asked: Asked, sheet: Sheet) -> Iterator[str]:
+    from evalrepo.render.safe import wrapped
+    from evalrepo.render.told import told
+
+    assert sheet.transcript is not None
+    yield from told(sheet.transcript)
+    yield ""
+    yield from wrapped(asked.ask, then="  ")
+    for score, meaning in asked.scale.items():
+        yield from wrapped(meaning, first=f"  {score}  ", then="     ")
+
+
+def _whole(sheet: Sheet) -> None:
+    from evalrepo.render.told import told
+
+    assert sheet.transcript is not None
+    click.echo_via_pager("\n".join(told(sheet.transcript, whole=True)) + "\n")

@@ -1,0 +1,39 @@
+"""A judge beside people, as text of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from evalrepo.records.calibration import Calibration, Coefficient
+from evalrepo.render.findings import counted
+from evalrepo.render.safe import wrapped
+
+MOST = 5
+"""Disagreements that are listed."""
+
+
+def calibration_text(found: Calibration, judge: str, reps: Mapping[str, str]) -> Iterator[str]:
+    """Matrix, coefficients, intervals, disagreements, and whether it decides. `reps`: transcript → its rep."""
+    from evalrepo.render.text import table
+
+    yield from wrapped(f"question {found.question} · judge {judge or 'not asked yet'}", then="  ")
+    rows = [(answer, *map(str, counts)) for answer, counts in zip(found.answers, found.matrix, strict=True)]
+    yield from table(rows, ("people, judge →", *found.answers), shrink=0)
+    low, high = (round(bound * 100) for bound in found.agreement[1:])
+    said = [counted(found.n, "labelled rep"), f"agreement {found.agreement[0]:.0%} ({low}-{high} %)"]
+    said += [_coefficient("weighted κ" if found.weighted else "κ", found.kappa), _coefficient("AC1", found.ac1)]
+    yield from wrapped(", ".join(said), then="  ")
+    counts = ((found.unanswered, "without an answer of the judge"), (found.unasked, "not asked"))
+    for number, what in (*counts, (found.unsettled, "on which people differ")):
+        if number:
+            yield f"{counted(number, 'rep')} {what}"
+    for one in found.disagreements[:MOST]:
+        place = reps.get(one.transcript, one.transcript[:12])
+        yield from wrapped(f"people {one.people}, judge {one.judge}: {place}", first="  ", then="    ")
+    if len(found.disagreements) > MOST:
+        yield f"  and {len(found.disagreements) - MOST} more disagreements"
+    yield "decides" if found.decides else f"advisory: {found.why}"
+
+
+def _coefficient(name: str, found: Coefficient | None) -> str:
+    return f"{name} unknown" if found is None else f"{name} {found.value:.2f} ({found.low:.2f} to {found.high:.2f})"

@@ -1,0 +1,160 @@
+"""Labels by people, blind; a judge held against them; and what an uncalibrated judge may not do."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tests.commands.conftest import Repo
+from tests.commands.test_commands_score import typed
+
+CONFIG = """\
+version: 1
+subjects:
+  team: {{paths: [subjects/**], agents: [scripted], install: {{scripted: {{copy: {{.: ~/team}}}}}}}}
+agents: {{scripted: {{tiers: {{told: {{script: told}}}}}}}}
+judge: {judge}
+reps: 1
+bar: {{passes: 1, of: 1}}
+"""
+RUBRIC = """\
+---
+title: Words
+questions:
+  told: {ask: Is it told?}
+---
+Look at the words.
+"""
+SCENARIO = """\
+title: It is told in {n} words
+subject: team
+turns: [{{prompt: "Say what you did, number {n}."}}]
+checks:
+  - {{id: says-it, axis: A, text: {{matches: done}}}}
+  - {{id: judged, axis: B, judge: {{rubric: words, question: told}}}}
+conformance:
+  - {{name: told, expect: PASS, script: [{{say: "It is done, {word} {n}."}}]}}
+  - {{name: hidden, expect: {{FAIL: A}}, script: [{{say: Nothing.}}]}}
+  - {{name: empty, expect: {{ERROR: empty}}, script: []}}
+"""
+JUDGE = """\
+import json, sys
+text = sys.stdin.read()
+place = next(l.split("]")[0][1:] for l in text.splitlines() if "the agent says" in l)
+answer = "yes" if "plainly" in text else "no"
+print(json.dumps({"reason": "So.", "evidence": [{"place": place, "quote": "done"}], "answer": answer,
+                  "model": "stub-1"}))
+"""
+WORDS = ("plainly", "plainly", "hardly", "hardly")
+
+
+@pytest.fixture
+def measured(empty: Repo) -> Repo:
+    """Four measured reps; a judge who says yes to two of them; four labels of two kinds calibrate it."""
+    script = empty.path.parent / "judge.py"
+    script.write_text(JUDGE)
+    rule = {"labels": 4, "each": 2, "kappa": 0.6}
+    judge = json.dumps({"command": [sys.executable, "-I", str(script)], "calibration": rule})
+    scenarios = {f"scenarios/T{n}.yaml": SCENARIO.format(n=n, word=word) for n, word in enumerate(WORDS)}
+    empty.commit(
+        {"evalrepo.yaml": CONFIG.format(judge=judge), "rubrics/words.md": RUBRIC, "subjects/a.md": "Say it.\n"}
+        | scenarios,
+        "the world",
+    )
+    empty.run("run", exit=None)
+    return empty
+
+
+def label(repo: Repo, *answers: str, by: str = "Ann") -> str:
+    """Label T0 to T3, each by itself so that the shuffled order does not matter."""
+    said = ""
+    for number, answer in enumerate(answers):
+        text = f"{answer}\n“It is done” is said\n"
+        said += typed(repo, "score", f"T{number}", "--label", "words/told", "--by", by, text=text)
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "labels")
+    return said
+
+
+def judged(repo: Repo) -> dict[str, tuple[str, bool, str]]:
+    """Scenario → the judge's check: outcome, whether it gates, evidence; of the newest record of each."""
+    found = {}
+    for record in sorted(repo.records(), key=lambda r: r["end"]):
+        (check,) = [c for c in record["reps"][0]["checks"] if c["id"] == "judged"]
+        found[record["scenario"]] = (check["outcome"], check["gating"], check["evidence"][0]["text"])
+    return found
+
+
+def test_a_judge_that_nobody_calibrated_is_shown_and_decides_nothing(measured: Repo):
+    assert {name: found[:2] for name, found in judged(measured).items()} == {
+        "T0": ("pass", False),
+        "T1": ("pass", False),
+        "T2": ("fail", False),
+        "T3": ("fail", False),
+    }
+    assert all("advisory: not calibrated" in found[2] for found in judged(measured).values())
+    assert {verdict for *_, verdict in measured.reps()} == {"PASS"}
+    assert "nobody has labelled reps by words" in measured.run("calibrate", "words", exit=2)
+
+
+def test_labels_are_given_blind_and_kept_at_once(measured: Repo):
+    said = label(measured, "yes", "yes", "no", "no")
+    shown = said.split("next:")[0]
+    for hidden in ("scripted", "PASS", "judge", "T0", "judged"):
+        assert hidden not in shown.replace("words/told", "")
+    labels = (measured.path / "rubrics/words.labels.yaml").read_text()
+    assert labels.count('"by": "Ann"') == 4
+    assert labels.count('"answer": "yes"') == 2
+    assert "0 labels added" in typed(measured, "score", "T0", "--label", "words", "--by", "Ann", text="")
+    refused = typed(measured, "score", "T0", "--label", "words", "--by", "Bob", text="maybe\nyes\nno place\n", exit=130)
+    assert "'maybe' is not offered" in refused
+    assert "it names no place" in refused
+    assert "stopped after 0 of 1" in refused
+    assert "names no question" in typed(measured, "score", "T0", "--label", "words/other", text="", exit=2)
+
+
+def test_a_judge_that_agrees_with_people_decides_from_then_on(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    said = measured.run("calibrate", "words")
+    assert "question told · judge stub-1" in said
+    assert "4 labelled reps, agreement 100%" in said
+    assert "κ 1.00" in said
+    assert "calibrate: the judge decides" in said
+    assert (measured.path / "rubrics/words.votes.yaml").read_text().count('"judge": "stub-1"') == 4
+    measured.git("add", "-A")
+    measured.git("commit", "-qm", "calibrated")
+    measured.run("run", "T2", "--fresh", "1", exit=None)
+    assert judged(measured)["T2"][:2] == ("fail", True)
+
+
+def test_a_judge_that_disagrees_stays_advisory_and_where_is_listed(measured: Repo):
+    label(measured, "yes", "no", "yes", "no")
+    said = measured.run("calibrate", "words", exit=1)
+    assert "κ 0.00" in said
+    assert "advisory: κ 0.00 is below 0.6" in said
+    assert "people no, judge yes: T1" in said
+    assert "people yes, judge no: T2" in said
+    data = measured.json("calibrate", "words", exit=1)
+    assert data["questions"][0]["matrix"] == [[1, 1], [1, 1]]
+    assert data["questions"][0]["decides"] is False
+
+
+def test_another_text_of_the_rubric_is_not_calibrated_by_the_old_one(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    measured.run("calibrate", "words")
+    measured.commit({"rubrics/words.md": RUBRIC.replace("Look at", "Look closely at")}, "other words")
+    said = measured.run("calibrate", "words", "--no-ask", exit=1)
+    assert "4 reps not asked" in said
+    asked = measured.run("calibrate", "words")
+    assert "calibrate: the judge decides" in asked
+    assert (measured.path / "rubrics/words.votes.yaml").read_text().count('"answer"') == 8
+
+
+def test_two_people_who_differ_leave_a_rep_unsettled(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    label(measured, "no", "yes", "no", "no", by="Bob")
+    said = measured.run("calibrate", "words", exit=1)
+    assert "1 rep on which people differ" in said
+    assert "advisory: 3 of 4 labelled reps" in said
