@@ -76,6 +76,7 @@ def test_no_rep_starts_once_the_money_is_spent_and_the_rest_is_said(paid: Repo):
         "attempts": 2,
         "usd": 1.0,
         "unpriced": 0,
+        "judge_usd": 0.0,
         "stopped": "usd",
     }
     assert [(c["scenario"], c["valid"], c["left"]) for c in done["cells"]] == [("S1-typo", 1, 2), ("S2", 1, 2)]
@@ -97,6 +98,7 @@ def test_reps_are_limited_and_the_same_command_goes_on(paid: Repo):
         "attempts": 2,
         "usd": 1.0,
         "unpriced": 0,
+        "judge_usd": 0.0,
         "stopped": "",
     }
 

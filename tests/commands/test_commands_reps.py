@@ -227,7 +227,10 @@ def test_a_run_whose_self_test_fails_measures_nothing(repo):
 def test_a_judge_that_is_a_command_decides_an_ambiguous_text(repo):
     judge = repo.home.parent / "judge.py"
     judge.write_text(
-        'import json, sys\ntext = sys.stdin.read()\nprint(json.dumps({"answer": "yes", "evidence": "it says so"}))\n'
+        "import json, sys\n"
+        'place = [l.split("]")[0][1:] for l in sys.stdin if l.startswith("[p") and "the agent says" in l][-1]\n'
+        'evidence = [{"place": place, "quote": "perhaps"}]\n'
+        'print(json.dumps({"reason": "it says so", "evidence": evidence, "answer": "yes"}))\n'
     )
     rubric = "---\ntitle: R\nquestions:\n  said: {ask: 'Did it say so?'}\n---\nBe strict.\n"
     scenario = """\
