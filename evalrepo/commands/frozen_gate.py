@@ -23,13 +23,17 @@ class History(NamedTuple):
 def history(repo: Repository, base: Place | None) -> History:
     """Every commit from the baseline (None: from the first one) to HEAD, each against each of its parents.
 
-    What is thawed at HEAD counts too. GitError where the history is too short to tell.
+    What is thawed at HEAD counts too, and what the reserve names there and the lock does not hold. GitError where the
+    history is too short to tell.
     """
     from evalrepo.repository.repo import BEGINNING
+    from evalrepo.store.closing import of_head
     from evalrepo.store.since import since
 
     found = since(repo, base.name if base is not None else BEGINNING)
     wrong = [one.finding for one in found.told if not one.finding.warning or one.finding.code == OPEN]
+    if not any(f.code.startswith("LCK") for f in wrong):
+        wrong += of_head(repo)
     notes = []
     for one in found.told:
         if one.finding.warning and one.finding.code not in (OPEN, REWRITTEN):

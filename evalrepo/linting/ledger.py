@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalrepo.discipline.places import LEDGER, LOCK
+from evalrepo.discipline.places import LEDGER
 from evalrepo.errors import DataError, Finding, Place
 from evalrepo.linting.ground import Ground
 from evalrepo.records.reason import hollow
-from evalrepo.store.closing import unfrozen
+from evalrepo.store.closing import findings
 from evalrepo.store.loading import lock, read_events
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -41,9 +41,7 @@ def locked(ground: Ground) -> Iterator[Finding]:
     except DataError as error:
         yield from error.findings
         return
-    for root, why in unfrozen(ground.tree, ground.loaded, found).items():
-        message = f"{root} is to be frozen ({why}), and is not"
-        yield Finding(Place(LOCK), "LCK101", message, "evalrepo freeze, then git commit", warning=found is None)
+    yield from findings(ground.tree, ground.loaded, found)
 
 
 RULES = (events, locked)

@@ -9,14 +9,17 @@ from evalrepo.discipline.closure import closure, of_scenario, unlocked
 from evalrepo.discipline.generations import instruments, touches
 from evalrepo.discipline.generations import thawed as was_thawed
 from evalrepo.discipline.history import thawed
-from evalrepo.discipline.places import covered, outermost
+from evalrepo.discipline.places import LOCK, RESERVE, covered, outermost
 from evalrepo.discipline.said import loops
+from evalrepo.errors import Finding, Place
 from evalrepo.repository.digests import instrument_digest
-from evalrepo.store.loading import read_events
+from evalrepo.store.loading import load, read_events
+from evalrepo.store.loading import lock as lock_of
 
 if TYPE_CHECKING:
     from evalrepo.records.event import Event
     from evalrepo.records.lock import Lock
+    from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
     from evalrepo.store.loading import Loaded, LoadedScenario
 
@@ -24,9 +27,10 @@ if TYPE_CHECKING:
 def wanted(tree: Tree, loaded: Loaded, events: Mapping[str, Event]) -> dict[str, str]:
     """Roots that hold a file and are to be frozen → why: `of_reserve`, and what open tuning loops hold."""
     found = of_reserve(tree, loaded)
+    held = frozenset(found)
     for name, event in loops(events).items():
         for path in event.paths:
-            if tree.under(path) and not covered(frozenset(found), path):
+            if tree.under(path) and not covered(held, path):
                 found[path] = f"the tuning loop {name} holds it"
     return {root: found[root] for root in outermost(frozenset(found))}
 
@@ -44,6 +48,22 @@ def unfrozen(tree: Tree, loaded: Loaded, lock: Lock | None) -> dict[str, str]:
         return {}
     roots = wanted(tree, loaded, events)
     return {root: roots[root] for root in unlocked(lock.roots if lock else (), tuple(roots))}
+
+
+def findings(tree: Tree, loaded: Loaded, lock: Lock | None) -> list[Finding]:
+    """LCK101 for each of `unfrozen`: warnings while there is no lock at all."""
+    hint = "evalrepo freeze, then git commit"
+    return [
+        Finding(Place(LOCK), "LCK101", f"{root} is to be frozen ({why}), and is not", hint, warning=lock is None)
+        for root, why in unfrozen(tree, loaded, lock).items()
+    ]
+
+
+def of_head(repo: Repository) -> list[Finding]:
+    """The same of HEAD, for whom scenarios of the run-set are not worth reading; nothing without a lock."""
+    tree = repo.tree("HEAD")
+    held = lock_of(tree)
+    return findings(tree, load(tree, repo, only=frozenset(tree.under(RESERVE))), held) if held is not None else []
 
 
 def rests_on(tree: Tree, loaded: Loaded, one: LoadedScenario) -> dict[str, str]:

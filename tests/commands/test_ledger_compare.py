@@ -50,3 +50,21 @@ def test_a_thaw_that_was_before_the_measurement_is_no_reason(repo: Repo):
     repo.run("tune", "stop", "style", *WHY)
     repo.commit({S1: SCENARIO.replace("matches: hallo", "matches: ^hallo$")}, "free again")
     assert "thawed" not in repo.json("status")["cells"][0]["why"]
+
+
+def test_the_gate_is_invalid_while_the_reserve_names_something_that_is_not_frozen(repo: Repo):
+    reserve = "scenarios-reserve/S1-typo-reserve.yaml"
+    repo.commit({reserve: SCENARIO + "tripwire: a09e33d3-ebca-58fc-9044-ab00ad49add0\n"})
+    repo.run("freeze")
+    repo.commit({}, "frozen")
+    repo.git("tag", "v1")
+    repo.run("run")
+    repo.commit({"subjects/style/GUIDE.md": "Always read the README before editing. Be brief.\n"}, "brief")
+    repo.run("run")
+    assert "LCK101" not in repo.run("gate", exit=None)
+    repo.commit({"evalrepo.yaml": (repo.path / "evalrepo.yaml").read_text() + "frozen: {also: [docs/**]}\n"})
+    repo.commit({"docs/method.md": "how we measure\n"})
+    assert "docs is to be frozen (`frozen.also` has docs/**)" in flat(repo.run("run", "--fresh", "1", exit=2))
+    gate = repo.json("gate", exit=4)
+    texts = " ".join(r["text"] for r in gate["reasons"])
+    assert "evalrepo.lock: LCK101 docs is to be frozen" in texts
