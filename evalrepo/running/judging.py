@@ -53,7 +53,7 @@ def overridden(config: JudgeConfig, environ: Mapping[str, str]) -> JudgeConfig:
         argv = tuple(shlex.split(said))
     except ValueError as error:
         raise UsageError(f"{OVERRIDE} is no command line: {error}", hint=f"{OVERRIDE}='python judge.py'") from None
-    return JudgeConfig(command=argv, env=config.env, timeout_s=config.timeout_s)
+    return JudgeConfig(command=argv, env=config.env, timeout_s=config.timeout_s, calibration=config.calibration)
 
 
 def passed(config: JudgeConfig) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ print(json.dumps({"reason": "It is.", "evidence": [{"place": place, "quote": "do
 def made(repo: Repo, judge: str = "", body: str = JUDGE) -> Repo:
     script = repo.path.parent / "judge.py"
     script.write_text(body)
-    own = judge or json.dumps({"command": [sys.executable, "-I", str(script)]})
+    own = judge or json.dumps({"command": [sys.executable, "-I", str(script)], "calibration": {"labels": 0}})
     repo.commit({
         "evalrepo.yaml": CONFIG.format(judge=own), "rubrics/words.md": RUBRIC, "scenarios/S1.yaml": SCENARIO,
         "subjects/TEAM.md": "be brief\n",
