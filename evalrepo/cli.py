@@ -44,6 +44,7 @@ COMMANDS: dict[str, str] = {
     "gate": "decide about a release",
     "bisect": "find the commit that changed a behaviour",
     "calibrate": "compare a judge with people's labels",
+    "rescore": "judge stored transcripts by today's checks",
     "score": "give the metrics that are people's",
     "note": "write a note beside a result",
     "correct": "declare a rep bad that the harness spoilt",

@@ -94,7 +94,7 @@ class _Rows:
             self._read(repo, RUNS + (record.rescored_from or record.run), rep.transcript.path)
 
     def _read(self, repo: Repository, ref: str, path: str) -> None:
-        from evalrepo.running.rescore import folder_of
+        from evalrepo.running.kept import folder_of
 
         if ref not in repo.refs(RUNS):
             self.why = f"its transcript is not in this clone: git fetch origin {ref}:{ref}"

@@ -38,6 +38,7 @@ class Options:
     agents: tuple[str, ...]
     tiers: tuple[str, ...]
     format: str
+    rescore: bool = False
 
 
 @click.command("diff")
@@ -46,6 +47,7 @@ class Options:
 @click.option("--suite", metavar="NAME", help="Only the cells of a suite, with its reps and bar.")
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only these agents.")
 @click.option("--tier", "tiers", multiple=True, metavar="NAME", help="Only these tiers.")
+@click.option("--rescore", is_flag=True, help="Judge both sides' stored transcripts by B's checks first.")
 @click.option("--format", "format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.pass_obj
 def command(
@@ -56,12 +58,15 @@ def command(
     suite: str | None,
     agents: tuple[str, ...],
     tiers: tuple[str, ...],
+    rescore: bool,
     format: str,  # noqa: A002 - the option's name
 ) -> int:
     """Compare the scores at A with those at B (revisions, or WORKTREE).
 
     Without B: the work tree. Without A: on a branch its merge base with the default branch; on the default branch the
-    last measured commit with another subject. Both sides are judged by B's scenarios.
+    last measured commit with another subject. Both sides are judged by B's scenarios. With --rescore, records whose
+    checks alone are others are judged again by B's, from stored transcripts; nothing is recorded (`evalrepo rescore`
+    does), and what could not be judged is said on standard error.
 
     Exit 0: comparable, and nothing worse than noise. Exit 1: a suspect (P(worse) 0.95 or more; at three reps a fall of
     two), a cell that fell below its bar, or a drop overall or in a tier that noise does not explain. Exit 2: nothing
@@ -71,17 +76,18 @@ def command(
     from evalrepo.commands.background import today, with_masks
     from evalrepo.commands.by_hand import by_hand
     from evalrepo.commands.question import compared, remembered
+    from evalrepo.commands.rejudged import rejudged
     from evalrepo.comparing.diff import diff
     from evalrepo.repository.repo import Repository
 
     repo = Repository.open(world)
-    options = Options(a, b, suite, agents, tiers, format)
-    base, candidate, rows = _sides(repo, options)
+    base, candidate, rows = _sides(repo, options := Options(a, b, suite, agents, tiers, format, rescore))
     line = ["diff", base.name, candidate.name, suite, agents, tiers]
     asked = remembered(repo, rows, [base.tree, candidate.tree], line, lambda: _question(base, candidate, rows, options))
-    known = today(repo, asked.background)._replace(by_hand=by_hand(repo, rows, base, candidate))
-    known = with_masks(rows, asked, known)
-    verdict = diff(asked.before, asked.after, compared(rows, asked), asked.policy, background=known)
+    told = today(repo, asked.background)._replace(by_hand=by_hand(repo, rows, base, candidate))
+    known = with_masks(rows, asked, told)
+    cells = compared(rows, asked, rejudged(repo, rows, candidate, asked) if rescore else None)
+    verdict = diff(asked.before, asked.after, cells, asked.policy, background=known)
     show_verdict(world, verdict, options.format)
     say_findings(rows)
     return verdict.exit

@@ -26,6 +26,12 @@ def named(rows: Rows, words: Sequence[str]) -> list[Row]:
     """Rows that every word fits: a file's path or name, a run, a scenario id or alias. By scenario alone: the newest
     of each cell. UsageError when there is none.
     """
+    found = every(rows, words)
+    return found if any(_is_file_or_run(row, words) for row in found) else _newest(found)
+
+
+def every(rows: Rows, words: Sequence[str]) -> list[Row]:
+    """The same, by scenario alone every record of it."""
     places: Mapping[str, Cell] = rows.paths()
     paths = set(places)
     for word in words:
@@ -37,8 +43,7 @@ def named(rows: Rows, words: Sequence[str]) -> list[Row]:
             hint=f"{together}name a scenario, a run or a result file; evalrepo status shows what there is",
         )
     held = rows.select(dict.fromkeys({places[path] for path in paths}))
-    found = [row for cell in sorted(held) for row in held[cell] if row.path in paths]
-    return found if any(_is_file_or_run(row, words) for row in found) else _newest(found)
+    return [row for cell in sorted(held) for row in held[cell] if row.path in paths]
 
 
 def superseded(rows: Rows, found: Sequence[Row]) -> dict[str, str]:

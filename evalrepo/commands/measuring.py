@@ -109,7 +109,7 @@ def _may_start(here: Session, plans: Sequence[Plan], means: Means, *, sound: boo
         judging.ready(here.loaded.config.judge, here.world.environ)
     preflight.looked_at(here, plans)
     if not sound:
-        _sound(here)
+        well_formed(here)
         untested(here, plans)
         say_limits(here, plans, means.budget)
 
@@ -138,7 +138,8 @@ def announce(session: Session, means: Means) -> None:
         click.echo("\n".join(wrapped(f"isolation: {found.level} ({found.why})", then="  ")), err=True)
 
 
-def _sound(here: Session) -> None:
+def well_formed(here: Session) -> None:
+    """DataError when something frozen was touched, or the files have findings."""
     from evalrepo.linting import lint
     from evalrepo.running import preflight
 

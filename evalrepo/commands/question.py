@@ -12,11 +12,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.comparing.cells import Planned, compare_cell, unexplained
-from evalrepo.comparing.pool import Identity
+from evalrepo.comparing.pool import Cell, Identity
 from evalrepo.records.inference import Background, Looked, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side
 
 if TYPE_CHECKING:
+    from evalrepo.records.row import Row
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
@@ -125,20 +126,30 @@ def _parts(cache: Any, key: str, count: int) -> Sequence[Parts]:
     return found if len(found) == count else [{}] * count
 
 
-def compared(rows: Rows, asked: Question) -> list[CellResult]:
-    """The scores of both sides of every cell, with what differs where they cannot be compared."""
+def compared(rows: Rows, asked: Question, again: Mapping[Cell, Sequence[Row]] | None = None) -> list[CellResult]:
+    """The scores of both sides of every cell, with what differs where they cannot be compared. `again`: rows beside
+    the recorded ones, of reps that were judged again."""
     from evalrepo.results import parts
 
     wanted = {p.cell: [i.subject for i in (p.before, p.after) if i is not None] for p in asked.cells}
-    held = rows.select(wanted, others=False)
+    held = _with(rows.select(wanted, others=False), again)
     found = [compare_cell(p, held[p.cell]) for p in asked.cells]
     unclear = [n for n, result in enumerate(found) if not result.comparable]
     if not unclear:
         return found
-    more = rows.select({asked.cells[n].cell: wanted[asked.cells[n].cell] for n in unclear})
+    more = _with(rows.select({asked.cells[n].cell: wanted[asked.cells[n].cell] for n in unclear}), again)
     known = parts(rows.git, [row for n in unclear for row in unexplained(asked.cells[n], more[asked.cells[n].cell])])
     expected = asked.parts()
     for n in unclear:
         cell = asked.cells[n]
         found[n] = compare_cell(cell, more[cell.cell], expected[n], known)
     return found
+
+
+def _with(held: dict[Cell, list[Row]], again: Mapping[Cell, Sequence[Row]] | None) -> dict[Cell, list[Row]]:
+    """Rows of each cell with those that were judged again, the first first."""
+    if not again:
+        return held
+    from evalrepo.results.rows import order
+
+    return {cell: sorted([*rows, *again.get(cell, ())], key=order) for cell, rows in held.items()}

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from evalrepo.records.scenario import Scenario
     from evalrepo.repository.repo import Repository
     from evalrepo.results import Rows
-    from evalrepo.running.rescore import Again, Fixture, Judged
+    from evalrepo.running.kept import Fixture
+    from evalrepo.running.rescore import Again, Judged
 
 SHOWN = 3
 
@@ -99,7 +100,8 @@ def _rescored(ground: Ground, rows: Sequence[Row]) -> Iterator[tuple[Row, int, A
 def _of_row(ground: Ground, row: Row, commit: str | None) -> Iterator[tuple[int, Again]]:
     """The last attempts of one record."""
     from evalrepo.results import records
-    from evalrepo.running.rescore import Again, folder_of, rescore
+    from evalrepo.running.kept import folder_of
+    from evalrepo.running.rescore import Again, rescore
 
     try:
         (record,) = records(ground.rows.git, [row])
@@ -129,18 +131,19 @@ def _judged(ground: Ground, row: Row) -> Judged:
 
     place = ground.candidate
     scenario = place.scenarios[row.scenario]
-    whole = not scenario.setup and not _installed(place, scenario, row.agent)
-    return Judged(scenario, row.agent, place.config.agents[row.agent], _fixture(place, scenario), whole)
+    whole = not scenario.setup and not installed(place, scenario, row.agent)
+    return Judged(scenario, row.agent, place.config.agents[row.agent], fixture_of(place, scenario), whole)
 
 
-def _installed(place: Place, scenario: Scenario, agent: str) -> bool:
+def installed(place: Place, scenario: Scenario, agent: str) -> bool:
     """Whether a subject's files go into the work directory."""
     subjects = [place.config.subjects[name] for name in scenario.subject if name in place.config.subjects]
     targets = [t for s in subjects if agent in s.install for t in s.install[agent].copy_.values()]
     return any(not target.startswith("~/") for target in targets)
 
 
-def _fixture(place: Place, scenario: Scenario) -> Fixture:
+def fixture_of(place: Place, scenario: Scenario) -> Fixture:
+    """The fixture's files by path in the work directory."""
     if scenario.fixture is None:
         return {}
     root = f"fixtures/{scenario.fixture}/"

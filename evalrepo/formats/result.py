@@ -37,10 +37,11 @@ def sealed(record: Record) -> Record:
     """A reserve record without messages and evidence; a run-set record as it is."""
     if record.set != "reserve":
         return record
-    return record.model_copy(update={"reps": tuple(map(_sealed, record.reps)), "notes": ()})
+    return record.model_copy(update={"reps": tuple(map(sealed_rep, record.reps)), "notes": ()})
 
 
-def _sealed(rep: Rep) -> Rep:
+def sealed_rep(rep: Rep) -> Rep:
+    """A reserve rep without message and evidence."""
     checks = tuple(check.model_copy(update={"evidence": ()}) for check in rep.checks)
     metrics = {name: score.model_copy(update={"evidence": ""}) for name, score in rep.metrics.items()}
     return rep.model_copy(update={"message": "", "checks": checks, "metrics": metrics})

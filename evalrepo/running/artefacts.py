@@ -20,14 +20,15 @@ MOST = 500
 """Changed files of a rep that are kept: each is an object of its own in git."""
 
 
-def artefacts(view: View, redactor: Redactor) -> dict[str, bytes]:
-    """`outcome.json` and `files/PATH`, redacted; nothing when the agent changed nothing and no fault fired.
+def artefacts(view: View, redactor: Redactor, *, always: bool = False) -> dict[str, bytes]:
+    """`outcome.json` and `files/PATH`, redacted; nothing when the agent changed nothing and no fault fired, unless
+    `always`: what was there before cannot be told from the fixture.
 
     A file that is too large, one too many, cannot be read, or still matches a redaction rule is named in
     `outcome.json` alone.
     """
     moved = changed(view.before, view.after, view.litter)
-    if not moved.paths and not any(view.fired.values()):
+    if not always and not moved.paths and not any(view.fired.values()):
         return {}
     out: dict[str, bytes] = {}
     room = ALL

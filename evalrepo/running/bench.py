@@ -94,6 +94,12 @@ class Prepared:
             self.memo["before"] = manifest(work)
         return self.memo["before"]
 
+    @property
+    def furnished(self) -> bool:
+        """Whether setup or an install puts files into the work directory beside the fixture's."""
+        targets = [target for subject in self.subjects for target in subject.install.copy_.values()]
+        return bool(self.scenario.setup) or any(not target.startswith("~/") for target in targets)
+
     def subject_files(self) -> dict[str, bytes]:
         """The subjects' files by path relative to their subject, for scripts that ask for words of them."""
         return {path: data for subject in self.subjects for path, (_, data) in subject.files.items()}

@@ -132,7 +132,7 @@ def _in_box(
     rep = _rep(attempt, scored, timing, isolation=bench.isolation.level, played=played)
     rep = rep.model_copy(update={"notes": notes(cell, view.transcript, played) if view else ()})
     kept = {} if log.trouble else dict(log.files)
-    done = _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)))
+    done = _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)), furnished=cell.furnished)
     return replace(done, rep=_unpriced(done.rep)) if cell.rehearsed else done
 
 
@@ -276,7 +276,15 @@ def _rep(attempt: Attempt, scored: Scored, timing: Timing, *, isolation: str, pl
     )
 
 
-def _stored(bench: Bench, rep: Rep, view: View | None, log: Log, kept: tuple[str, dict[str, bytes], str]) -> Done:
+def _stored(
+    bench: Bench,
+    rep: Rep,
+    view: View | None,
+    log: Log,
+    kept: tuple[str, dict[str, bytes], str],
+    *,
+    furnished: bool,
+) -> Done:
     folder, files, work = kept
     transcript = None
     if files:
@@ -285,7 +293,7 @@ def _stored(bench: Bench, rep: Rep, view: View | None, log: Log, kept: tuple[str
         size = sum(map(len, files.values()))
         path = f"{folder}/{main}"
         transcript = StoredTranscript(sha256=digest, path=path, size=size, redactions=log.redactions, work=work)
-    extra = artefacts(view, bench.redactor) if view is not None and not log.trouble else {}
+    extra = artefacts(view, bench.redactor, always=furnished) if view is not None and not log.trouble else {}
     hearing = view.ask if view is not None and isinstance(view.ask, Hearing) else None
     update: dict[str, object] = {"transcript": transcript}
     if view is not None:

@@ -6,20 +6,18 @@ a file's content) is said for each check, and its recorded result stands; so doe
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalrepo.agents.base import ReadError
 from evalrepo.checks.asking import all_checks, evaluate_all
 from evalrepo.checks.registry import evaluate
 from evalrepo.checks.view import View
-from evalrepo.records.outcome import FileState, Manifest
 from evalrepo.records.record import CheckResult, Outcome, Rep, Verdict
 from evalrepo.registry import module
-from evalrepo.sandbox.isolation import INSIDE
+from evalrepo.running.kept import Files, Fixture, Kept, folder_of, parted, work_of
 from evalrepo.scoring.metrics import metrics
 from evalrepo.scoring.verdict import decide
 
@@ -28,18 +26,8 @@ if TYPE_CHECKING:
     from evalrepo.records.config import Agent
     from evalrepo.records.scenario import Scenario
 
-OUTCOME = "outcome.json"
-JUDGED = "judge/"
-"""What was sent to a judge and what came back, beside the agent's own files."""
-FOLDERS = 4
-"""Folders above a rep's files: transcripts, scenario, agent and tier, rep and attempt."""
 RESCORER = 1
 """Of what is remembered: another version judges again."""
-
-Files = Mapping[str, bytes]
-"""Path → content."""
-Fixture = Mapping[str, tuple[str, bytes]]
-"""Path in the work directory → git mode and content before the agent; what setup made is not among it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +77,6 @@ def rescore(by: Judged, rep: Rep, files: Files) -> Again:
     return _judged(by, rep, files, main)
 
 
-def folder_of(path: str) -> str:
-    """The folder of a rep's files in the run's tree, with its last `/`, by the path of its transcript."""
-    return "/".join(path.split("/")[:FOLDERS]) + "/"
-
-
 def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
     outcome, native = parted(files, main)
     work = work_of(rep, files[main])
@@ -104,7 +87,7 @@ def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
         transcript = played.read(by.agent, native, work)
     except ReadError as error:
         return Again(rep.verdict, (f"the stored transcript cannot be read: {error}",))
-    kept = _Kept(by, outcome, files)
+    kept = Kept(by.scenario.faults, by.fixture, outcome, files, whole=by.whole)
     view = View(
         transcript,
         kept.before,
@@ -119,89 +102,7 @@ def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
     return _compared(by.scenario, rep, view, kept)
 
 
-def parted(files: Files, main: str) -> tuple[Mapping[str, Any] | None, dict[str, bytes]]:
-    """What is known of the sandbox, None when nothing was kept of it; and the agent's own files, the main one first."""
-    outcome = json.loads(files[OUTCOME]) if OUTCOME in files and main != OUTCOME else None
-    ours = {OUTCOME, *outcome.get("kept", ())} if outcome is not None else set()
-    own = (name for name in files if name not in ours and not name.startswith(JUDGED))
-    names = sorted(own, key=lambda name: (name != main, name))
-    return outcome, {name: files[name] for name in names}
-
-
-def work_of(rep: Rep, main: bytes) -> str | None:
-    """The work directory as the agent saw it, as recorded; in older records one place under isolation, else what the
-    log's first line says."""
-    if rep.transcript is not None and rep.transcript.work:
-        return rep.transcript.work
-    if rep.isolation != "none":
-        return INSIDE["work"]
-    try:
-        head = json.loads(main.split(b"\n", 1)[0])
-        return str(head["cwd"])
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-class _Kept:
-    """The sandbox as far as it was kept; `lacking` collects what was asked for beyond that."""
-
-    def __init__(self, by: Judged, outcome: Mapping[str, Any] | None, files: Files) -> None:
-        self.lacking: list[str] = []
-        self._files, self._fixture = files, by.fixture
-        self._known = outcome is not None or by.whole
-        self.fired: Mapping[str, int] = dict(outcome["fired"]) if outcome else _unfired(by.scenario)
-        if outcome is not None:
-            self.before, self.after = _manifest(outcome["before"]), _manifest(outcome["after"])
-        else:
-            self.before = self.after = {path: _state(*file) for path, file in self._fixture.items()}
-
-    @property
-    def known(self) -> bool:
-        """Whether the files that were there are known."""
-        return self._known
-
-    def read(self, path: str) -> bytes:
-        """A file afterwards: kept, or as it was before."""
-        return self._whole(path, self.after, self._files.get(f"files/{path}"))
-
-    def original(self, path: str) -> bytes:
-        """A file before the agent."""
-        return self._whole(path, self.before, None)
-
-    def _whole(self, path: str, manifest: Manifest, kept: bytes | None) -> bytes:
-        if path not in manifest:
-            raise FileNotFoundError(path)
-        given = self._fixture.get(path)
-        for data in (kept, given[1] if given is not None else None):
-            if data is not None and sha256(data).hexdigest() == manifest[path].sha256:
-                return data
-        self.lacking.append(f"the content of {path} was not kept")
-        raise FileNotFoundError(self.lacking[-1])
-
-    def refuses(self, why: str) -> Callable[..., Any]:
-        """A function that cannot be had, and says so."""
-
-        def refuse(*_: object) -> Any:
-            self.lacking.append(why)
-            raise FileNotFoundError(why)
-
-        return refuse
-
-
-def _unfired(scenario: Scenario) -> dict[str, int]:
-    """Without an outcome no fault was met."""
-    return {fault.command: 0 for fault in scenario.faults}
-
-
-def _manifest(data: Mapping[str, Any]) -> dict[str, FileState]:
-    return {path: FileState(**state) for path, state in data.items()}
-
-
-def _state(mode: str, data: bytes) -> FileState:
-    return FileState(mode, len(data), sha256(data).hexdigest())
-
-
-def _compared(scenario: Scenario, rep: Rep, view: View, kept: _Kept) -> Again:
+def _compared(scenario: Scenario, rep: Rep, view: View, kept: Kept) -> Again:
     checks = all_checks(scenario)
     recorded = {check.id: check for check in rep.checks}
     beyond = {check.id: why for check in checks if (why := _beyond(check, view, kept, recorded.get(check.id)))}
@@ -226,7 +127,7 @@ def _compared(scenario: Scenario, rep: Rep, view: View, kept: _Kept) -> Again:
     return Again(verdict, tuple(differs), beyond)
 
 
-def _beyond(check: Check, view: View, kept: _Kept, old: CheckResult | None) -> str:
+def _beyond(check: Check, view: View, kept: Kept, old: CheckResult | None) -> str:
     """Why a check cannot be asked again, "" when it can."""
     if check.judge is not None or (old is not None and old.by != "mechanical"):
         return "a judge or a person decided it"

@@ -16,7 +16,7 @@ from evalrepo.formats.yaml import config_file
 from evalrepo.records.config import Agent, Tier
 from evalrepo.registry import module
 from evalrepo.running.keep import SNAPSHOT
-from evalrepo.running.rescore import OUTCOME, folder_of, parted, work_of
+from evalrepo.running.kept import OUTCOME, folder_of, parted, work_of
 from evalrepo.sandbox.isolation import INSIDE
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def transcript_of(
         return Lacking("the reference of its run does not hold it")
     if sha256(files[main]).hexdigest() != rep.transcript.sha256:
         return Lacking("the stored transcript is not the one that was recorded")
-    return _read(record, rep, (main, files), _settings(tree, record.agent, agents))
+    return _read(record, rep, (main, files), settings_of(tree, record.agent, agents))
 
 
 def files_of(rep: Rep, tree: Tree) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _read(record: Record, rep: Rep, kept: tuple[str, Mapping[str, bytes]], setti
     return replace(found, agent=record.agent, version=found.version or record.cli_version)
 
 
-def _settings(tree: Tree, name: str, agents: Mapping[str, Agent]) -> Agent:
+def settings_of(tree: Tree, name: str, agents: Mapping[str, Agent]) -> Agent:
     """The agent as the run had it, as it is today, or as it is built in."""
     place = SNAPSHOT + CONFIG
     if place in tree:

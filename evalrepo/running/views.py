@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evalrepo.records.scenario import Scenario
     from evalrepo.records.transcript import Transcript
     from evalrepo.running.bench import Bench
+    from evalrepo.running.kept import Kept
     from evalrepo.sandbox.layout import Sandbox
 
 FILE_LIMIT = 20_000_000
@@ -93,6 +94,26 @@ class Shell:
             hidden = {target: ("100644", self._bench.read(source)) for target, source in command.files.items()}
             if hidden:
                 install(box, hidden, AS_THEY_ARE)
+            return _shell(self._bench, box, command.run, command.timeout_s)
+        finally:
+            remove(box)
+
+
+class Rebuilt:
+    """Runs commands in copies of a work directory that is made again from what was kept of it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def __call__(self, command: Command, kept: Kept) -> Ran:
+        """The command in a fresh copy with its hidden files. FileNotFoundError, noted in `kept`, when a file that was
+        there cannot be had; HarnessError when the copy cannot be made."""
+        files = kept.rebuilt()
+        box = fresh(self._bench.base, None, self._bench.isolation)
+        try:
+            for contents in (files, {t: ("100644", self._bench.read(s)) for t, s in command.files.items()}):
+                if contents:
+                    install(box, contents, AS_THEY_ARE)
             return _shell(self._bench, box, command.run, command.timeout_s)
         finally:
             remove(box)

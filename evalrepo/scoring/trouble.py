@@ -40,7 +40,7 @@ def trouble(scenario: Scenario, facts: Facts) -> Trouble | None:
         _loaded,
         _cuts,
         _limits,
-        _validity,
+        validity,
     )
     return next((found for step in steps if (found := step(scenario, facts)) is not None), None)
 
@@ -142,7 +142,8 @@ def _limits(scenario: Scenario, facts: Facts) -> Trouble | None:
     return None
 
 
-def _validity(scenario: Scenario, facts: Facts) -> Trouble | None:
+def validity(scenario: Scenario, facts: Facts) -> Trouble | None:
+    """The first validity check that fails or cannot be answered."""
     if facts.view is None:
         return None
     for check in scenario.validity:

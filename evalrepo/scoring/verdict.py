@@ -54,17 +54,29 @@ def must_report(scenario: Scenario) -> tuple[str, ...]:
 
 def score(scenario: Scenario, facts: Facts) -> Scored:
     """The verdict. Never raises for what an agent, a check or a judge did."""
-    checks = all_checks(scenario)
     stopped = _before_checks(scenario, facts)
     if stopped is not None or facts.view is None:
-        stopped = stopped or Trouble(ErrorKind.TRANSCRIPT, facts.read_error or "there is no transcript")
-        return _scored(scenario, facts, Verdict.ERROR, stopped, tuple(_skipped(c, stopped.kind) for c in checks))
-    results = evaluate_all(checks, facts.view)
-    verdict, error = decide(checks, results)
+        return unasked(scenario, facts, stopped or _no_transcript(facts))
+    return settled(scenario, facts, evaluate_all(all_checks(scenario), facts.view))
+
+
+def unasked(scenario: Scenario, facts: Facts, why: Trouble) -> Scored:
+    """The ERROR of a rep of which no check is asked: all are skipped."""
+    skipped = tuple(_skipped(check, why.kind) for check in all_checks(scenario))
+    return _scored(scenario, facts, Verdict.ERROR, why, skipped)
+
+
+def settled(scenario: Scenario, facts: Facts, results: Sequence[CheckResult]) -> Scored:
+    """Steps 4 to 8, by these results of the checks."""
+    verdict, error = decide(all_checks(scenario), results)
     late = _timed_out(scenario, facts)
     if verdict is Verdict.PASS and facts.timed_out:
         verdict, error = _of_timeout(scenario)
     return _scored(scenario, facts, verdict, error, (*results, *late))
+
+
+def _no_transcript(facts: Facts) -> Trouble:
+    return Trouble(ErrorKind.TRANSCRIPT, facts.read_error or "there is no transcript")
 
 
 def decide(checks: Sequence[Check], results: Sequence[CheckResult]) -> tuple[Verdict, Trouble | None]:
