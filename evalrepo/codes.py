@@ -142,6 +142,10 @@ CODES |= {
     "SCN130": "Two reserve files share a tripwire, so a leak could not be told apart. Give each its own.",
     "SCN132": "A script asks for words of a subject's file that the subject does not hold, so it never plays `then`.",
     "SCN133": "A reserve scenario without a run-set twin cannot show whether the wording was tuned to the run-set.",
+    "SCN134": "Twins differ in shape: in the kinds and axes of their checks, metrics, polarity, fixture, turns or the "
+    "scripts that are played as tiers. Their scores would not mean the same, and a gap between them would say nothing.",
+    "SCN135": "A twin asks in the words of its sibling. What is tuned to the one is tuned to the other, and nothing is "
+    "held out. `reserve: {overlap: …}` says how much is too much; `discipline: {twins: error}` makes it an error.",
     "RUB101": "A rubric is named that is not there: rubrics/NAME.md.",
     "RUB102": "A rubric has no such question, so a judge would have nothing to answer.",
     "RUB103": "`pass_when` holds an answer that the question does not allow, so the check could not pass by it.",

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from evalrepo.errors import Finding, GitError
-from evalrepo.linting import config, conformance, fixtures, ledger, names, references, results, scenarios, subjects
+from evalrepo.linting import (
+    config,
+    conformance,
+    fixtures,
+    ledger,
+    names,
+    parity,
+    references,
+    results,
+    scenarios,
+    subjects,
+)
 from evalrepo.linting.ground import Ground
 from evalrepo.repository.repo import Repository
 from evalrepo.repository.tree import Tree
@@ -17,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     *config.RULES,
     *subjects.RULES,
     *names.RULES,
+    *parity.RULES,
     *references.RULES,
     *scenarios.RULES,
     *conformance.RULES,

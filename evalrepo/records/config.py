@@ -206,6 +206,7 @@ class Discipline(Model):
     canary: Literal["required", "optional"] = "optional"
     moved_goal: Literal["error", "warning"] = "warning"
     claims: Name | None = None
+    twins: Literal["error", "warning"] = "warning"
 
 
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY"}
