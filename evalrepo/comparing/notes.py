@@ -6,13 +6,22 @@ from evalrepo.comparing.advice import names, plural
 from evalrepo.comparing.blocking import ASSUMED_RATE, confirmed_text, metric_dropped, metric_text, new_bar
 from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.confirming import GOLDEN_REPS
+from evalrepo.comparing.independence import copies
 from evalrepo.comparing.statistics import p_at_least
 from evalrepo.records.verdict import Label, Reason, Verdict
 
 
 def notes(bare: Verdict) -> list[Reason]:
     """New cells, the policy's origin, what was cleared or waived, versions measured, and what the bars do by chance."""
-    return [*_policy(bare), *_cleared(bare), *_waived(bare), *_by_hand(bare), *_versions(bare), *_bars(bare)]
+    return [
+        *_policy(bare),
+        *_cleared(bare),
+        *_waived(bare),
+        *_by_hand(bare),
+        *_versions(bare),
+        *_bars(bare),
+        *copies(bare),
+    ]
 
 
 def _note(code: str, text: str) -> Reason:

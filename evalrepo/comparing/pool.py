@@ -209,6 +209,7 @@ def score(group: Group, reps: int) -> Score:
     clean = sum(rep.last.verdict == "PASS" and not rep.tries for rep in first)
     lost = sum(rep.last.verdict == "ERROR" or bool(rep.tries) for rep in first)
     scores = _scores(valid)
+    said = [rep.last.conversation for rep in valid if rep.last.conversation]
     return Score(
         passes=passes,
         valid=len(valid),
@@ -231,6 +232,7 @@ def score(group: Group, reps: int) -> Score:
         scores=scores,
         worst=(clean, len(first)),
         best=(clean + lost, len(first)),
+        repeats=len(said) - len(set(said)),
     )
 
 

@@ -187,10 +187,11 @@ class SpawnTally(Strict):
 class Rep(Sparing):
     """One attempt at one rep. `rep` counts from 1 in its run and cell, `attempt` from 1 in its rep.
 
-    `judged`: every question that was put to a judge, in order; its cost is no part of `usage`.
+    `judged`: every question that was put to a judge, in order; its cost is no part of `usage`. `conversation`: of a
+    live model's rep a digest of what was said and called, the same for two reps that are copies; else "".
     """
 
-    rare: ClassVar[tuple[str, ...]] = ("judged",)
+    rare: ClassVar[tuple[str, ...]] = ("judged", "conversation")
 
     rep: int
     attempt: int
@@ -210,6 +211,7 @@ class Rep(Sparing):
     unknown_rows: dict[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     judged: tuple[Judgement, ...] = ()
+    conversation: str = ""
 
     @model_validator(mode="after")
     def _error_has_a_kind(self) -> Self:

@@ -32,7 +32,7 @@ class RepRow(NamedTuple):
     """One attempt. `failed`: ids of gating checks that failed; `axes`: their axes.
 
     `usage` is (tokens, cost in USD, tool calls, seconds), None where unknown; `metrics` maps name to 0-3, unscored
-    metrics left out. `start` is UTC, RFC 3339.
+    metrics left out. `start` is UTC, RFC 3339. `conversation`: equal in reps that are copies, or "".
     """
 
     rep: int
@@ -45,6 +45,7 @@ class RepRow(NamedTuple):
     axes: tuple[str, ...]
     metrics: Mapping[str, int]
     usage: tuple[int | None, float | None, int, float]
+    conversation: str = ""
 
 
 class Row(NamedTuple):
@@ -193,6 +194,7 @@ def _rep(data: dict[str, Any]) -> RepRow:
         axes=tuple(dict.fromkeys([c["axis"] for c in failed])),
         metrics={name: m["score"] for name, m in metrics.items() if m["score"] is not None},
         usage=_usage(data.get("usage", {}), data["timing"]),
+        conversation=data.get("conversation", ""),
     )
 
 
@@ -227,5 +229,5 @@ def pack(row: Row) -> list[Any]:
 def unpack(packed: list[Any]) -> Row:
     """The row of a list that `pack` made, through JSON or not. Raises TypeError or ValueError for anything else."""
     row = Row._make(packed)
-    reps = tuple([RepRow._make([*r[:6], tuple(r[6]), tuple(r[7]), r[8], tuple(r[9])]) for r in row.reps])
+    reps = tuple([RepRow._make([*r[:6], tuple(r[6]), tuple(r[7]), r[8], tuple(r[9]), *r[10:]]) for r in row.reps])
     return row._replace(subjects=tuple(row.subjects), bar=(row.bar[0], row.bar[1]), reps=reps)

@@ -42,7 +42,7 @@ class Score(NamedTuple):
     the group; `beyond` valid reps after the first N. `failed` and `axes` count reps in which a gating check or axis
     failed; `metrics` are means of 0-3, `scores` what they are means of; `usage` medians (tokens, USD, tool calls,
     seconds), None where unknown; `interval` is Wilson's, 95 %. `worst` and `best` are the counts of the first N reps
-    if every ERROR attempt had been a FAIL, or a PASS.
+    if every ERROR attempt had been a FAIL, or a PASS. `repeats` counts valid reps that are copies of an earlier one.
     """
 
     passes: int
@@ -66,6 +66,7 @@ class Score(NamedTuple):
     scores: Mapping[str, tuple[int, ...]] = NONE
     worst: tuple[int, int] = (0, 0)
     best: tuple[int, int] = (0, 0)
+    repeats: int = 0
 
     @property
     def attempts_lost(self) -> int:

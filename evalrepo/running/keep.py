@@ -23,6 +23,7 @@ from evalrepo.repository.objects import Entry, object_id
 from evalrepo.repository.writer import restore
 from evalrepo.running.sequence import Assigned, assign, clone_id
 from evalrepo.running.story import Key
+from evalrepo.scoring.sameness import repeated
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
@@ -98,7 +99,12 @@ def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | 
     landed = _land(repo, journal, story, texts) if wanted else ""
     journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
     journal.retire()
-    return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, tuple(sound.notes))
+    return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, (*sound.notes, *_copies(records)))
+
+
+def _copies(records: Mapping[str, Record]) -> list[str]:
+    """Of each cell whose reps are copies of one another, that they are."""
+    return [f"{r.scenario} · {r.agent}/{r.tier}: {said}" for r in records.values() if (said := repeated(r.reps))]
 
 
 def _all_there(repo: Repository, story: Story) -> bool:
@@ -230,7 +236,7 @@ def _record(story: Story, cell: int, sound: _Sound, sequence: int, previous: str
         sequence=sequence,
         previous=previous,
         reps=reps,
-        notes=(*notes, *lost),
+        notes=(*notes, *lost, *filter(None, [repeated(reps)])),
         rescored_from=origin.executed if origin else "",
         supersedes=origin.supersedes if origin else "",
         reason=origin.reason if origin else "",

@@ -32,6 +32,7 @@ from evalrepo.sandbox.snapshot import manifest, read_file
 from evalrepo.scoring.facts import Facts, Trouble, Wanted, preconditions
 from evalrepo.scoring.leaks import leaks, own_reads
 from evalrepo.scoring.reaching import Scene
+from evalrepo.scoring.sameness import conversation
 from evalrepo.scoring.verdict import Scored, score
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ def _in_box(
     timing = _timing(attempt, began, played)
     rep = _rep(attempt, scored, timing, isolation=bench.isolation.level, played=played)
     rep = rep.model_copy(update={"notes": notes(cell, view.transcript, played) if view else ()})
+    if view and cell.tier.script is None:  # what a script plays is the same by nature
+        rep = rep.model_copy(update={"conversation": conversation(view.transcript, box.inside(box.work))})
     kept = {} if log.trouble else dict(log.files)
     done = _stored(bench, rep, view, log, (folder, kept, box.inside(box.work)), furnished=cell.furnished)
     return replace(done, rep=_unpriced(done.rep)) if cell.rehearsed else done

@@ -31,7 +31,7 @@ def test_the_table_holds_more_than_sixty_wrong_files_of_different_names():
 def test_the_sound_repository_has_nothing_but_the_warning_that_it_is_not_frozen_yet(sound, environ):
     code, findings = lint(sound, environ)
     assert code == 0
-    assert {f["code"] for f in findings} <= {"LCK101"}
+    assert {f["code"] for f in findings} <= {"LCK101", "SCN134"}  # the twin has one metric more
     assert all(f["severity"] == "warning" for f in findings)
 
 

@@ -121,6 +121,7 @@ conformance:
 RESERVE = (
     S1.replace("twin: S1-note-reserve", "twin: S1-note\ntripwire: 0b1f7a2e-6d5a-4f0e-9f0e-3f6d3c1a2b4c")
     .replace("A note is written", "A letter is written")
+    .replace("prompt: Write the note.", "prompt: Put one line into note.txt.")
     .replace(
         "metrics:\n  M1:\n    ladder:\n",
         "metrics:\n  M4: {judge: {rubric: tone, question: M4}}\n  M1:\n    ladder:\n",
