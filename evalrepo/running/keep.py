@@ -23,7 +23,7 @@ from evalrepo.repository.objects import Entry, object_id
 from evalrepo.repository.writer import restore
 from evalrepo.running.sequence import Assigned, assign, clone_id
 from evalrepo.running.story import Key
-from evalrepo.scoring.sameness import repeated
+from evalrepo.scoring.sameness import copied, repeated
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
@@ -99,12 +99,9 @@ def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | 
     landed = _land(repo, journal, story, texts) if wanted else ""
     journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
     journal.retire()
-    return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, (*sound.notes, *_copies(records)))
-
-
-def _copies(records: Mapping[str, Record]) -> list[str]:
-    """Of each cell whose reps are copies of one another, that they are."""
-    return [f"{r.scenario} · {r.agent}/{r.tier}: {said}" for r in records.values() if (said := repeated(r.reps))]
+    return Landed(
+        story.header.run, run_ref(story.header.run), kept, landed, records, (*sound.notes, *copied(records.values()))
+    )
 
 
 def _all_there(repo: Repository, story: Story) -> bool:
