@@ -99,9 +99,8 @@ def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | 
     landed = _land(repo, journal, story, texts) if wanted else ""
     journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
     journal.retire()
-    return Landed(
-        story.header.run, run_ref(story.header.run), kept, landed, records, (*sound.notes, *copied(records.values()))
-    )
+    told = (*sound.notes, *copied(records.values()))
+    return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, told)
 
 
 def _all_there(repo: Repository, story: Story) -> bool:

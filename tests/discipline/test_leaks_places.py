@@ -14,10 +14,10 @@ from frozen_repo import Repo, new
 from evalrepo.formats.yaml import dump_event
 from evalrepo.records.event import Event
 
-WIRE = "6d0f3b1e-2c57-4e0a-9a41-b7f2c8d51e03"
+WIRE = "0c4e7d21-77aa-4b1c-8d52-2f6e90b3a1f4"
 PROMPT = (
-    "All partners accept the new signatures by now. Bring each of the nine files over to the stronger algorithm, and "
-    "append a version to the header that the file already has."
+    "Every gardener has taken the spring plan home. Rewrite all seven beds so that tall plants stand behind low ones, "
+    "and note under each bed which of its plants must be watered twice."
 )
 EXPECT = "A few sub-agents that share the files among themselves, and a short report that counts what was changed."
 ASK = "Does the report say how many of the partners were moved, and which of them could not be?"
@@ -132,10 +132,10 @@ def test_text_of_the_reserve_is_found_in_every_kind_of_file(repo, path, text, li
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("README.md", "Bring each of the nine files over to the stronger algorithm."),  # ten words of a prompt
+        ("README.md", "Rewrite all seven beds so that tall plants stand behind."),  # ten words of a prompt
         (
             "README.md",
-            "All partners accept new signatures. Each of nine files is brought over to a stronger algorithm.",
+            "Each gardener took a spring plan home. All seven beds are rewritten, with tall plants behind the low.",
         ),
         ("README.md", SHARED),  # the twins have it in common
         ("docs/format.md", FILES["fixtures/box/NOTE.md"]),
