@@ -1,4 +1,4 @@
-"""`evalrepo export`: recorded transcripts for other tools."""
+"""`evalrepo export`: recorded transcripts, and reps as rows, for other tools."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _REP = (
     "rep", "attempt", "verdict", "error", "message", "notes", "status", "exit_code", "isolation", "timing",
     "transcript",
 )  # fmt: skip
+FORMATS = ("atif", "tsv", "csv", "jsonl")
 _FILE = re.compile(r"[^A-Za-z0-9._~+-]")
 
 
@@ -51,21 +52,33 @@ class Asked:
 
 @click.command("export")
 @click.argument("what", nargs=-1, metavar="[ID|RUN|PATH]…")
-@click.option("--format", "format", type=click.Choice(["atif"]), default="atif", show_default=True)
+@click.option(
+    "--format", "format", type=click.Choice(["atif", "tsv", "csv", "jsonl"]), default="atif", show_default=True
+)
 @click.option("--rep", type=click.IntRange(min=1), metavar="N", help="Only the rep of this number.")
-@click.option("--output", metavar="DIR|FILE.json", type=click.Path(path_type=Path), help="Default: standard output.")
+@click.option("--output", metavar="DIR|FILE", type=click.Path(path_type=Path), help="Default: standard output.")
 @click.pass_obj
-def command(world: World, *, what: tuple[str, ...], format: str, rep: int | None, output: Path | None) -> int:  # noqa: A002, ARG001
-    """Write recorded transcripts as ATIF v1.8 documents, one a rep (its last attempt), sub-agents inside.
+def command(world: World, *, what: tuple[str, ...], format: str, rep: int | None, output: Path | None) -> int:  # noqa: A002
+    """Write recorded transcripts as ATIF v1.8 documents, one a rep (its last attempt), sub-agents inside; or recorded
+    reps as rows.
 
     Words mean what they mean to `show`; without any, the newest record of each cell of the run-set. A reserve's
-    transcripts are sealed. Exit: 0 all were written, 1 some cannot be had (each is listed with the way to get it),
-    2 none can, or the command line does not fit.
+    transcripts are sealed. `tsv` has scenario, model, rep, verdict, axes and info of each rep; `csv` and `jsonl` have
+    every attempt with all its numbers (docs/formats.md); without words these are of everything recorded.
+
+    Exit: 0 all were written, 1 some cannot be had (each is listed with the way to get it), 2 none can, or the command
+    line does not fit.
     """
     from evalrepo.commands.finding_records import at_hand
     from evalrepo.repository.repo import Repository
 
     repo = Repository.open(world)
+    if format != "atif":
+        from evalrepo.commands.exporting_rows import export_rows
+
+        if rep is not None:
+            raise UsageError("--rep is of transcripts", hint="leave it out; rows name their rep")
+        return export_rows(repo, what, format, output)
     asked = _asked(at_hand(repo), what, rep)
     _fits(asked, output, world)
     written, lacking = 0, []

@@ -260,9 +260,8 @@ def _rep(story: Story, key: Key, sound: _Sound) -> Rep:
             transcript=stored,
         )
     rep = story.ends[key]
-    if story.header.cells[key.cell].origin is not None:  # its transcript stands in the run that executed it
-        return rep
-    return rep if sound.holds(rep, files) else rep.model_copy(update={"transcript": None})
+    elsewhere = story.header.cells[key.cell].origin is not None  # its transcript stands in the run that executed it
+    return rep if elsewhere or sound.holds(rep, files) else rep.model_copy(update={"transcript": None})
 
 
 def _ended(timing: Timing) -> str:
