@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "score": "give the metrics that are people's",
     "note": "write a note beside a result",
     "correct": "declare a rep bad that the harness spoilt",
+    "transcripts": "push, fetch and prune what runs keep",
     "export": "write recorded transcripts and reps for other tools",
 }
 """Sub-command → its line in `--help`. The module is `evalrepo.commands.NAME` (`NAME_` for a word that is Python's), the

@@ -95,12 +95,16 @@ class _Rows:
 
     def _read(self, repo: Repository, ref: str, path: str) -> None:
         from evalrepo.running.kept import folder_of
+        from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
 
         if ref not in repo.refs(RUNS):
-            self.why = f"its transcript is not in this clone: git fetch origin {ref}:{ref}"
+            self.why = f"its transcript is not in this clone: {bring(ref.removeprefix(RUNS))}"
+            return
+        tree = repo.tree(ref)
+        if is_tombstone(tree):
+            self.why = f"{PRUNED}: {bring(ref.removeprefix(RUNS))}"
             return
         self.place, folder = f"{ref}:{path}", folder_of(path)
-        tree = repo.tree(ref)
         for name, data in tree.read_many(list(tree.under(folder.rstrip("/")))):
             self._lines[name.removeprefix(folder)] = data.split(b"\n")
 

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 from evalrepo.discipline.numbering import Fact, Given, Kept
 from evalrepo.errors import DataError
 from evalrepo.results import RUNS
+from evalrepo.running.tombstones import TOMBSTONE
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.runner import Git
     from evalrepo.results import Rows
 
-VERSION = 3
+VERSION = 4
 """Of what is remembered of a record, and of a ref."""
 FOLDERS = 4
 """Parts of the folder of a rep's files: transcripts, scenario, agent and tier, rep and attempt."""
-_PARTS = ("results", "transcripts", "tombstone")
+_PARTS = ("results", "transcripts", TOMBSTONE)
 
 
 def facts(repo: Repository, rows: Rows) -> list[Fact]:
@@ -95,9 +96,8 @@ def _listed(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, dict[str, A
         parts = (path.split("/") for path in files if path.startswith("transcripts/"))
         folders = {"/".join(part[:FOLDERS]) for part in parts if len(part) > FOLDERS}
         lines = said.get(commit, "").splitlines()
-        pruned = any(path.startswith("tombstone") for path in files)
         found = {"records": records, "folders": sorted(folders), "committed": UNCOMMITTED not in lines}
-        yield commit, {**found, "pruned": pruned}
+        yield commit, {**found, "pruned": TOMBSTONE in files}
 
 
 def _files(git: Git, commits: list[str]) -> Iterable[tuple[str, dict[str, str]]]:

@@ -178,19 +178,18 @@ class Rejudging:
 
     def _judged(self, row: Row, record: Record, numbers: tuple[int, ...], now: Digests) -> Iterator[Made | Left]:
         from evalrepo.running.rejudge import harness_error
-        from evalrepo.running.tombstones import is_tombstone
+        from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
 
         wanted = [rep for rep in record.reps if rep.rep in numbers]
         ref = RUNS + row.executed
         asked = [rep for rep in wanted if not harness_error(rep)]
         numbered = tuple(dict.fromkeys(rep.rep for rep in wanted))
-        fetch = f"git fetch origin {ref}:{ref}"
         if asked and ref not in self.refs:
-            yield Left(row, numbered, "the reference of its run is not in this clone", fetch)
+            yield Left(row, numbered, "the reference of its run is not in this clone", bring(row.executed))
             return
         tree = self.repo.tree(self.refs[ref]) if asked else None
         if tree is not None and is_tombstone(tree):
-            yield Left(row, numbered, "its transcripts were pruned here", fetch)
+            yield Left(row, numbered, PRUNED, bring(row.executed))
             return
         by = self._instrument(row, record, now, tree)
         yield from self._sorted(row, record, now, list(self._anew(by, wanted, tree)))

@@ -102,22 +102,22 @@ def _of_row(ground: Ground, row: Row, commit: str | None) -> Iterator[tuple[int,
     from evalrepo.results import records
     from evalrepo.running.kept import folder_of
     from evalrepo.running.rescore import Again, rescore
+    from evalrepo.running.tombstones import bring, is_tombstone
 
     try:
         (record,) = records(ground.rows.git, [row])
     except DataError:
         return
     tree = ground.repo.tree(commit) if commit else None
+    pruned = tree is not None and is_tombstone(tree)
     by = _judged(ground, row)
     for rep in record.last_attempts():
         if not rep.valid:
             continue
-        if tree is None or rep.transcript is None:
-            why = (
-                "the ref of its run is not at hand (evalrepo keeps transcripts there)"
-                if tree is None
-                else "no transcript was kept"
-            )
+        if tree is None or pruned or rep.transcript is None:
+            lacks = "its transcripts were pruned here" if pruned else "the ref of its run is not at hand"
+            kept = tree is not None and not pruned
+            why = "no transcript was kept" if kept else f"{lacks} ({bring(row.executed)})"
             yield rep.rep, Again(rep.verdict, beyond={"": why})
             continue
         root = folder_of(rep.transcript.path)

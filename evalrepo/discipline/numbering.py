@@ -127,7 +127,7 @@ def kept(
     committed = {fact.oid for fact in trees}
     for fact in trees:
         ref = refs.get(fact.run)
-        if ref is not None and fact.oid not in ref.records and not ref.pruned:
+        if ref is not None and fact.oid not in ref.records and (ref.records or not ref.pruned):
             said = f"is not what run {fact.run} wrote: its ref does not hold this file"
             yield Finding(Place(fact.path), "RUN004", said, _restoring(fact, ref))
     yield from _without_ref(trees, refs, own)
@@ -157,7 +157,7 @@ def _without_ref(trees: Sequence[Fact], refs: Mapping[str, Kept], own: str) -> I
     for fact in lacking:
         if fact.clone == own:
             said = f"this clone made it, and the ref of run {fact.run} is gone without a tombstone"
-            fetched = "git fetch REMOTE {0}:{0} where it was pushed; ".format(RUNS + fact.run)
+            fetched = f"evalrepo transcripts fetch --run {fact.run} where it was pushed; "
             hint = fetched + STAYS.format(path=fact.path, code="RUN006")
             yield Finding(Place(fact.path), "RUN006", said, hint)
     if others:

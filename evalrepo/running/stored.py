@@ -17,6 +17,7 @@ from evalrepo.records.config import Agent, Tier
 from evalrepo.registry import module
 from evalrepo.running.keep import SNAPSHOT
 from evalrepo.running.kept import OUTCOME, folder_of, parted, work_of
+from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
 from evalrepo.sandbox.isolation import INSIDE
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ def transcript_of(
         return Lacking(SEALED, f"evalrepo show {record.run} --unseal --why REASON")
     if rep.transcript is None:
         return Lacking(f"it left no transcript{f': {rep.message}' if rep.message else ''}")
-    if tree is None:
-        return _not_here(record.rescored_from or record.run)
+    if tree is None or is_tombstone(tree):
+        why = PRUNED if tree is not None else "the reference of its run is not in this clone"
+        return Lacking(why, bring(record.rescored_from or record.run))
     root = folder_of(rep.transcript.path)
     files = {path.removeprefix(root): data for path, data in tree.read_many(list(tree.under(root)))}
     main = rep.transcript.path.removeprefix(root)
@@ -66,11 +68,6 @@ def files_of(rep: Rep, tree: Tree) -> tuple[str, ...]:
         return ()
     outcome = json.loads(tree.read(path))
     return tuple(sorted({*outcome["before"], *outcome["after"]}))
-
-
-def _not_here(run: str) -> Lacking:
-    ref = f"refs/evalrepo/runs/{run}"
-    return Lacking("the reference of its run is not in this clone", f"git fetch origin {ref}:{ref}")
 
 
 def _read(record: Record, rep: Rep, kept: tuple[str, Mapping[str, bytes]], settings: Agent) -> Transcript | Lacking:

@@ -155,7 +155,7 @@ def test_a_run_whose_transcripts_were_pruned_and_left_a_tombstone(repo: Audited)
     results = repo.git("rev-parse", f"{ref}:results").strip()
     (repo.home / "why").write_text("pruned on a day, by a person\n")
     why = repo.git("hash-object", "-w", str(repo.home / "why")).strip()
-    repo.env["STEP"] = f"printf '040000 tree {results}\\tresults\\n100644 blob {why}\\ttombstone\\n' | git mktree"
+    repo.env["STEP"] = f"printf '040000 tree {results}\\tresults\\n100644 blob {why}\\ttombstone.json\\n' | git mktree"
     tree = repo.git("-c", 'alias.step=!sh -c "$STEP"', "step").strip()
     repo.git("update-ref", ref, repo.git("commit-tree", "-m", "pruned", tree).strip())
     assert repo.findings() == []

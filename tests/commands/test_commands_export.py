@@ -115,9 +115,9 @@ def test_a_run_whose_reference_is_elsewhere_is_named_with_the_way_to_get_it(meas
     measured.git("clone", "-q", str(measured.path), str(clone.path))
     said = clone.run("export", "S1", "--output", "out", exit=2)
     assert "rep 1, 2, 3: the reference of its run is not in this clone" in " ".join(said.split())
-    command = f"git fetch origin refs/evalrepo/runs/{run}:refs/evalrepo/runs/{run}"
+    command = f"evalrepo transcripts fetch --run {run}"
     assert f"  → {command}\n" in said
-    clone.git(*command.split()[1:])
+    clone.run(*command.split()[1:])
     assert len(exported(clone, "S1")) == 3
 
 

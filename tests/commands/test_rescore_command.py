@@ -97,7 +97,7 @@ def test_a_run_that_is_not_at_hand_is_listed_with_the_way_to_get_it(repo: Repo):
     repo.git("update-ref", "-d", f"refs/evalrepo/runs/{run}")
     repo.commit({"scenarios/S1-typo.yaml": SCENARIO}, "the check repaired")
     said = " ".join(repo.run("rescore", "S1", exit=2).split())
-    assert "rep 1, 2, 3: the reference of its run is not in this clone → git fetch" in said
+    assert "rep 1, 2, 3: the reference of its run is not in this clone → evalrepo transcripts fetch" in said
 
 
 def test_no_commit_keeps_the_new_record_in_its_runs_ref(repo: Repo):

@@ -40,5 +40,5 @@ def test_what_is_not_at_hand_stays_incomparable_and_is_said(repo: Repo):
     for run in {r["run"] for r in repo.records()}:
         repo.git("update-ref", "-d", f"refs/evalrepo/runs/{run}")
     said = " ".join(repo.run("diff", base, "--rescore", exit=2).split())
-    assert "the reference of its run is not in this clone → git fetch" in said
+    assert "the reference of its run is not in this clone → evalrepo transcripts fetch" in said
     assert "not comparable" in said
