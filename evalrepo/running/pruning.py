@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from evalrepo.discipline.numbering import RUNS
 from evalrepo.repository.refs import LostRace
 from evalrepo.repository.remote import Remote
-from evalrepo.results import RUNS
 from evalrepo.running.journal import journals
 from evalrepo.running.tombstones import RESULTS, TOMBSTONE, Tombstone, bury
 from evalrepo.running.transcripts import Left, known, local, sizes

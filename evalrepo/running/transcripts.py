@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
+from evalrepo.discipline.numbering import RUNS
 from evalrepo.errors import UsageError
 from evalrepo.repository.refs import LostRace
 from evalrepo.repository.remote import Move, Remote, remotes
-from evalrepo.results import RUNS
 from evalrepo.running.tombstones import PRUNED, pruned_commit
 
 if TYPE_CHECKING:
