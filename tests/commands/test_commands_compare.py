@@ -118,7 +118,11 @@ def test_deleting_the_bad_result_file_does_not_help(worse: Repo):
     assert len(bad) == 1
     worse.git("rm", "-q", str(bad[0]))
     worse.git("commit", "-qm", "tidy up")
-    assert worse.json("gate", exit=1)["answer"] == "block"
+    gate = worse.json("gate", exit=4)
+    assert gate["answer"] == "invalid"
+    codes = {r["code"] for r in gate["reasons"]}
+    assert "results-removed" in codes
+    assert "below-bar" in codes  # the ref of the run still holds the bad reps
 
 
 def test_a_subject_that_was_not_measured_is_stale_and_the_gate_is_invalid(once: Repo):
@@ -279,7 +283,7 @@ def test_a_broken_result_file_is_a_finding_and_no_crash(once: Repo):
     out = once.run("diff", "HEAD", exit=0)
     assert "RES001" in out
     assert "RES002" in out
-    assert "1 result written by hand: noticed, not scored" in out
+    assert "2026-01-02_scenario-3" not in out  # by hand, and without a filled card: no score, and nothing broken
 
 
 def test_a_cache_that_is_torn_or_foreign_is_read_anew(worse: Repo):
