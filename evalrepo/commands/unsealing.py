@@ -37,8 +37,11 @@ class Seals:
 
 
 def unseal(repo: Repository, records: Sequence[Record], why: str) -> list[str]:
-    """Open what is sealed of these records; the scenarios that were. The event is staged. UsageError when none is."""
-    from evalrepo.store.ledger import append, signed
+    """Open what is sealed of these records; the scenarios that were. UsageError when nothing of them is.
+
+    The event is committed before anything is shown.
+    """
+    from evalrepo.store.ledger import commit, signed
 
     seals = Seals(repo)
     if all(record.set != "reserve" for record in records):
@@ -47,9 +50,8 @@ def unseal(repo: Repository, records: Sequence[Record], why: str) -> list[str]:
     names = list(dict.fromkeys(record.scenario for record in closed))
     if not names:
         return []
-    path = append(repo, signed(repo, "unseal", why, scenarios=tuple(names), run=closed[0].run))
-    click.echo(f"unsealed: {', '.join(names)}; every later look at them says so", err=True)
-    click.echo(f"staged: {path}\nnext: git commit", err=True)
+    made = commit(repo, signed(repo, "unseal", why, scenarios=tuple(names)), f"evalrepo: unseal {', '.join(names)}")
+    click.echo(f"unsealed: {', '.join(names)}; every later look at them says so\ncommitted: {made[:9]}", err=True)
     return names
 
 

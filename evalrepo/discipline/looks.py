@@ -97,7 +97,7 @@ def opened(events: Iterable[Event]) -> tuple[frozenset[str], frozenset[str]]:
     for event in events:
         if event.event in ("unseal", "retire"):
             scenarios |= set(event.scenarios)
-            runs |= {event.run} if event.run else set()
+            runs |= {event.run} if event.run and not event.scenarios else set()
     return frozenset(scenarios), frozenset(runs)
 
 
