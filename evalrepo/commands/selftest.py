@@ -25,14 +25,17 @@ if TYPE_CHECKING:
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Scripts at a time; default from cores and memory."
 )
 @click.option("--again", is_flag=True, help="Play proofs that held before as well.")
+@click.option("--matrix", is_flag=True, help="A table: which verdicts each scenario's scripts gave. Plays all again.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_obj
-def command(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, again: bool, output: str) -> int:
+def command(
+    world: World, ids: tuple[str, ...], rev: str, jobs: int | None, again: bool, matrix: bool, output: str
+) -> int:
     """Prove the checks of scenarios (ids, aliases, globs; default: all, the reserve included) without a model.
 
     Exit: 0 every script gave its verdict and nothing is unproven, 1 otherwise, 2 the files cannot be used.
     """
-    proofs = _proofs(world, ids, rev, jobs, again=again)
+    proofs = _proofs(world, ids, rev, jobs, again=again or matrix)
     wrong = [play for proof in proofs for play in proof.plays if not play.ok]
     gaps = [(proof.scenario, gap) for proof in proofs for gap in proof.gaps]
     if output == "json":
@@ -40,6 +43,8 @@ def command(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, agai
 
         click.echo(to_json({"schema": 1, "scenarios": _data(proofs)}), nl=False)
     else:
+        if matrix:
+            click.echo("\n".join(_matrix(proofs)) + "\n")
         _say(proofs, wrong, gaps)
     return Exit.NO if wrong or gaps else Exit.YES
 
@@ -97,6 +102,27 @@ def _say(proofs: Sequence[Proof], wrong: Sequence[Play], gaps: Sequence[tuple[st
     remembered = f", {counted(known, 'scenario')} proven before" if known else ""
     said = f"{counted(len(proofs), 'scenario')}, {counted(played, 'script')} played{remembered}"
     click.echo(f"{said}: {_ending(wrong, gaps)}")
+
+
+def _matrix(proofs: Sequence[Proof]) -> list[str]:
+    """A line a scenario: its scripts, how many passed, failed by which axes, and ended as which ERROR."""
+    from evalrepo.render.text import table
+
+    rows = []
+    for proof in proofs:
+        came = [play.got.split(" ", 1) for play in proof.plays]
+        passed = sum(word == ["PASS"] for word in came)
+        kinds = [_kinds(came, word) for word in ("FAIL", "ERROR")]
+        bad = sum(not play.ok for play in proof.plays) + len(proof.gaps)
+        rows.append((proof.scenario, str(len(came)), str(passed), *kinds, "no" if bad else "yes"))
+    return table(rows, ("scenario", "scripts", "PASS", "FAIL", "ERROR", "ok"), shrink=0, least=10)
+
+
+def _kinds(came: Sequence[Sequence[str]], word: str) -> str:
+    """`5: A, B, outcome`."""
+    mine = [rest for first, *rest in came if first == word]
+    names = dict.fromkeys(name for rest in mine for some in rest for name in some.split(", "))
+    return f"{len(mine)}: {' '.join(names)}" if mine else ""
 
 
 def _broken(plays: Sequence[Play]) -> Iterator[str]:

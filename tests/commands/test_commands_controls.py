@@ -71,3 +71,10 @@ def test_needs_of_a_trigger_that_is_not_there_is_found(repo):
     text = SET.replace("trigger: {tool: help}\n", "").replace("    should_trigger: true\n", "")
     repo.commit({"scenarios/calls.yaml": text.replace("    should_trigger: false\n", "")})
     assert 'SCN112 there is no check "trigger"' in repo.run("lint", exit=1)
+
+
+def test_the_matrix_says_which_verdicts_the_scripts_of_each_scenario_gave(repo):
+    said = repo.run("selftest", "--matrix")
+    rows = [line.split() for line in said.splitlines() if line.startswith("S1-typo")]
+    assert rows == [["S1-typo", "4", "1", "2:", "A", "B", "1:", "empty", "yes"]]
+    assert said.rstrip().endswith("all as expected")
