@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,8 @@ def test_a_base_that_is_well_known_takes_no_rep_of_its_own_and_stops_at_the_boun
     """Twenty recorded reps of each base cell: three fails in a row decide for a fall, eight passes against it."""
     head = worse.git("rev-parse", "HEAD").strip()
     worse.run("run", "S2", "--at", "v1", "--reps", "20", "--no-commit")
+    lucky = Repo(worse.path.parent / "lucky", worse.home, {**worse.env, "LUCK": LUCKY})
+    shutil.copytree(worse.path, lucky.path, symlinks=True)
     small = worse.json("gate", "--confirm", "--budget", "20", exit=1)["confirmations"]
     assert {(c["of"], c["plan"], c["outcome"], *c["before"], *c["after"]) for c in small} == {
         ("suspect", "sprt", "confirmed", 0, 0, 0, 3),
@@ -122,11 +125,6 @@ def test_a_base_that_is_well_known_takes_no_rep_of_its_own_and_stops_at_the_boun
     assert {r["commit"] for r in fresh(worse)} == {head}
     said = " ".join(worse.run("gate", exit=1).split())
     assert "fresh reps 0/3 here (sequential test): the fall is confirmed" in said
-    worse.git("reset", "--hard", "-q", head)
-    for ref in worse.git("for-each-ref", "--format=%(refname)", "refs/evalrepo/runs/").split():
-        if '"purpose": "confirm"' in worse.git("grep", "-h", '"purpose"', ref, "--", "results", check=False):
-            worse.git("update-ref", "-d", ref)
-    worse.env["LUCK"] = LUCKY
-    large = worse.json("gate", "--confirm", "--budget", "40", exit=None)["confirmations"]
+    large = lucky.json("gate", "--confirm", "--budget", "40", exit=None)["confirmations"]
     found = [(c["plan"], c["outcome"], c["after"]) for c in large if c["of"] == "suspect"]
     assert found == [("sprt", "cleared", [8, 8])] * 2
