@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from evalrepo.running.judging import Court
     from evalrepo.world import World
 
-SHOWN = 5
-Pair = tuple[str, str]
-"""Question, transcript."""
-
 
 @dataclass
 class Case:
@@ -37,6 +33,8 @@ class Case:
     """(question, transcript, judge) → vote by this very rubric."""
     others: list[Voted] = field(default_factory=list)
     """Votes by other texts of the rubric, which stay in the file."""
+    sheets: list[Sheet] = field(default_factory=list)
+    """The labelled reps that are at hand."""
     lacking: dict[str, str] = field(default_factory=dict)
     """Why a transcript cannot be had → the way to get it."""
 
@@ -93,6 +91,7 @@ def _case(repo: Repository, name: str, rubrics: Mapping[str, Rubric]) -> Case:
             case.votes[vote.question, vote.transcript, vote.judge] = vote
         else:
             case.others.append(vote)
+    case.sheets = _sheets(case)
     return case
 
 
@@ -102,7 +101,7 @@ def recorded(case: Case) -> None:
     from evalrepo.running.judging import identity
 
     wanted = {(label.question, label.transcript) for label in case.labels}
-    for sheet in _sheets(case, case.labels):
+    for sheet in case.sheets:
         sha = sheet.rep.transcript.sha256 if sheet.rep.transcript is not None else ""
         for one in sheet.rep.judged:
             if (one.question, sha) in wanted and one.rubric_sha256 == case.rubric.sha256 and one.rubric == case.name:
@@ -118,24 +117,26 @@ def recorded(case: Case) -> None:
                 case.votes.setdefault((one.question, sha, judge), vote)
 
 
-def _sheets(case: Case, labels: Iterable[Label]) -> Iterator[Sheet]:
+def _sheets(case: Case) -> list[Sheet]:
     """The labelled reps that are at hand, each once."""
-    from evalrepo.commands.sheets import desk
+    from evalrepo.commands.sheets import Room
 
-    for run, scenario, number in dict.fromkeys((one.run, one.scenario, one.rep) for one in labels):
+    room = Room(case.repo)
+    found: list[Sheet] = []
+    for run, scenario, number in dict.fromkeys((one.run, one.scenario, one.rep) for one in case.labels):
         try:
-            at = desk(case.repo, [run, scenario], rep=number, wanted=lambda _: ("label",))
+            found += room.desk([run, scenario], rep=number, wanted=lambda _: ("label",)).sheets
         except UsageError:
             case.lacking[f"run {run} of {scenario}"] = "its record is not at hand"
-            continue
-        for sheet in at.sheets:
-            if sheet.lacking is not None:
-                case.lacking[sheet.name] = sheet.lacking.how or sheet.lacking.why
-            yield sheet
+    for sheet in found:
+        if sheet.lacking is not None:
+            case.lacking[sheet.name] = sheet.lacking.how or sheet.lacking.why
+    return found
 
 
 def _ask(case: Case, *, live: bool) -> None:
     """Put the questions of labelled reps without an answer to the judge of today."""
+    from evalrepo.commands.measuring import consented
     from evalrepo.running.session import begin, bench
     from evalrepo.store import load, usable
 
@@ -148,7 +149,7 @@ def _ask(case: Case, *, live: bool) -> None:
         return
     asked = {(question, transcript) for question, transcript, _ in case.votes}
     rest = [one for one in case.labels if (one.question, one.transcript) not in asked]
-    if rest and config.costs and not (live or case.repo.world.environ.get("EVALREPO_LIVE") == "1"):
+    if rest and config.costs and not consented(case.repo.world, live=live):
         raise UsageError(f"the judge costs money, and {len(rest)} reps have no vote", hint="--live, or --no-ask")
     if rest:
         with bench(session) as made:
@@ -166,7 +167,7 @@ def _put(case: Case, rest: Sequence[Label], court: Court) -> None:
     questions: dict[tuple[str, str, int], list[str]] = {}
     for label in rest:
         questions.setdefault((label.transcript, label.scenario, label.rep), []).append(label.question)
-    for sheet in _sheets(case, rest):
+    for sheet in case.sheets:
         if sheet.transcript is None or sheet.rep.transcript is None:
             continue
         sha = sheet.rep.transcript.sha256

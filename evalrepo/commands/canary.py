@@ -91,7 +91,7 @@ class _Rows:
         if record.set == "reserve":
             self.why = SEALED
         elif rep.transcript is not None:
-            self._read(repo, RUNS + (record.rescored_from or record.run), rep.transcript.path)
+            self._read(repo, RUNS + record.executed, rep.transcript.path)
 
     def _read(self, repo: Repository, ref: str, path: str) -> None:
         from evalrepo.running.kept import folder_of

@@ -149,7 +149,7 @@ def _found(repo: Repository, asked: Asked) -> Iterator[tuple[Wanted, dict[str, A
         elif one.rep is None:
             yield one, Lacking("the record has no such rep", f"evalrepo show {one.record.run} {one.record.scenario}")
         else:
-            commit = refs.get(RUNS + (one.record.rescored_from or one.record.run))
+            commit = refs.get(RUNS + one.record.executed)
             opened = seals.opened(one.record)
             found = transcript_of(one.record, one.rep, tree(commit) if commit else None, agents, opened=opened)
             yield one, found if isinstance(found, Lacking) else _document(found, one.record, one.rep)

@@ -33,16 +33,14 @@ def label(repo: Repository, words: Sequence[str], name: str, by: str, rep: int |
     `rubrics/NAME.labels.yaml` at once. Nothing shows whose rep it is, or what a judge said."""
     from evalrepo.commands.scoring import readable
     from evalrepo.commands.scoring_walk import Stopped
-    from evalrepo.commands.sheets import desk
-    from evalrepo.store import load
+    from evalrepo.commands.sheets import Room
     from evalrepo.store.labels import labels_of, labels_path
 
-    tree = repo.tree("WORKTREE")
-    loaded = load(tree, repo)
-    asked = question_of(loaded.rubrics, name)
-    at = desk(repo, words, rep=rep, wanted=lambda one: (asked.question,) if one.valid and one.transcript else ())
+    room = Room(repo)
+    asked = question_of(room.loaded.rubrics, name)
+    at = room.desk(words, rep=rep, wanted=lambda one: (asked.question,) if one.valid and one.transcript else ())
     readable(at)
-    known = {(one.question, one.transcript) for one in labels_of(tree, asked.rubric) if one.by == by}
+    known = {(one.question, one.transcript) for one in labels_of(repo.tree("WORKTREE"), asked.rubric) if one.by == by}
     rest = [sheet for sheet in shuffled(at.sheets, f"{name} {by}") if (asked.question, _sha(sheet)) not in known]
     done = 0
     try:
@@ -84,41 +82,38 @@ def _sha(sheet: Sheet) -> str:
 
 
 def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, which: str) -> None:
-    from evalrepo.commands.scoring import trouble
-    from evalrepo.commands.scoring_walk import Stopped, line
     from evalrepo.records.labels import Label
-    from evalrepo.render.safe import wrapped
     from evalrepo.store.labels import add_label
 
     click.echo(f"\n{which}\n" + "\n".join(_shown(asked, sheet)))
+    answer, evidence = _answer(asked, sheet)
+    given = Label(
+        question=asked.question,
+        transcript=_sha(sheet),
+        run=sheet.record.executed,
+        scenario=sheet.record.scenario,
+        rep=sheet.rep.rep,
+        by=by,
+        answer=answer,
+        evidence=evidence,
+    )
+    add_label(repo, asked.rubric, given)
+
+
+def _answer(asked: Asked, sheet: Sheet) -> tuple[str, str]:
+    """One of the answers that are offered, and evidence for it. `Stopped` on q."""
+    from evalrepo.commands.scoring_walk import Stopped, evidence, line, whole
+
     while True:
         answer = line(f"{asked.question} ({', '.join(asked.answers)}; t whole transcript, q stop):").strip()
         if answer == "q":
             raise Stopped
         if answer == "t":
-            _whole(sheet)
+            whole(sheet)
         elif answer not in asked.answers:
             click.echo(f"  {answer[:20]!r} is not offered")
-        elif evidence := line("  evidence (line N, a file, a “quotation”; empty: back):").strip():
-            why = trouble(evidence, sheet)
-            if not why:
-                break
-            click.echo("\n".join(wrapped(why, first="  ", then="  ")))
-    record = sheet.record
-    add_label(
-        repo,
-        asked.rubric,
-        Label(
-            question=asked.question,
-            transcript=_sha(sheet),
-            run=record.rescored_from or record.run,
-            scenario=record.scenario,
-            rep=sheet.rep.rep,
-            by=by,
-            answer=answer,
-            evidence=evidence,
-        ),
-    )
+        elif text := evidence(sheet):
+            return answer, text
 
 
 def _shown(asked: Asked, sheet: Sheet) -> Iterator[str]:
@@ -131,10 +126,3 @@ def _shown(asked: Asked, sheet: Sheet) -> Iterator[str]:
     yield from wrapped(asked.ask, then="  ")
     for score, meaning in asked.scale.items():
         yield from wrapped(meaning, first=f"  {score}  ", then="     ")
-
-
-def _whole(sheet: Sheet) -> None:
-    from evalrepo.render.told import told
-
-    assert sheet.transcript is not None
-    click.echo_via_pager("\n".join(told(sheet.transcript, whole=True)) + "\n")

@@ -103,7 +103,7 @@ def _may_start(here: Session, plans: Sequence[Plan], means: Means, *, sound: boo
     from evalrepo.commands.limits import say_limits, untested
     from evalrepo.running import judging, preflight
 
-    preflight.consent(_paid(here, plans), live=consented(here.world, means))
+    preflight.consent(_paid(here, plans), live=consented(here.world, live=means.live))
     preflight.rehearsable(plans)
     if any(_judged(plans)):
         judging.ready(here.loaded.config.judge, here.world.environ)
@@ -149,9 +149,9 @@ def well_formed(here: Session) -> None:
         raise DataError(wrong, hint="evalrepo lint shows everything that is wrong; --explain CODE says what one means")
 
 
-def consented(world: World, means: Means) -> bool:
-    """Whether agents that cost money may run."""
-    return means.live or world.environ.get("EVALREPO_LIVE") == "1"
+def consented(world: World, *, live: bool) -> bool:
+    """Whether what costs money may be asked."""
+    return live or world.environ.get("EVALREPO_LIVE") == "1"
 
 
 def _paid(here: Session, plans: Iterable[Plan]) -> list[str]:

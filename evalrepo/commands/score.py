@@ -76,11 +76,11 @@ def command(world: World, /, **given: Any) -> int:
         from evalrepo.commands.labelling import label
 
         return label(repo, options.what, options.label, by, options.rep)
-    from evalrepo.commands.sheets import desk
+    from evalrepo.commands.sheets import Room
 
-    at = desk(repo, options.what, rep=options.rep)
+    at = Room(repo).desk(options.what, rep=options.rep)
     if options.export is not None:
-        return _export(at, options, by)
+        return _export(repo, at, options, by)
     return _edit(repo, at, options, by) if options.editor else _walk(repo, at, options, by)
 
 
@@ -101,7 +101,7 @@ def _person(repo: Repository) -> str:
     return identity[0]
 
 
-def _export(at: Desk, options: Options, by: str) -> int:
+def _export(repo: Repository, at: Desk, options: Options, by: str) -> int:
     from evalrepo.commands.scoring import cards
     from evalrepo.formats.scorecard import dump
     from evalrepo.render.findings import counted
@@ -111,7 +111,7 @@ def _export(at: Desk, options: Options, by: str) -> int:
     if str(options.export) == "-":
         click.echo(text, nl=False)
         return Exit.YES
-    path = at.repo.world.cwd / options.export
+    path = repo.world.cwd / options.export
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

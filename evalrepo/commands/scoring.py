@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalrepo.errors import DataError, Finding, Place, UsageError
 
 if TYPE_CHECKING:
-    from evalrepo.commands.sheets import Desk, Sheet
+    from evalrepo.commands.sheets import Desk, Room, Sheet
     from evalrepo.formats.scorecard import Card
     from evalrepo.records.record import Record
     from evalrepo.repository.repo import Repository
@@ -90,28 +90,29 @@ def cards(desk: Desk, by: str) -> list[Card]:
 
 def of_cards(repo: Repository, found: Sequence[Card], by: str, file: str) -> list[Scored]:
     """The scores of filled cards. DataError with every finding when one of them cannot be used, and then of none."""
+    from evalrepo.commands.sheets import Room
+
+    room = Room(repo)
     heaps: dict[tuple[str, str, str], _Heap] = {}
     findings: list[Finding] = []
     for card in found:
         if card.filled:
-            _of_card(repo, card, card.by or by, file, heaps, findings)
+            _of_card(room, card, card.by or by, file, heaps, findings)
     if findings:
         raise DataError(findings, hint="nothing was recorded; mend the cards and import them again")
     return [Scored(h.record, h.by, h.reps, tuple(h.notes)) for h in heaps.values()]
 
 
 def _of_card(
-    repo: Repository, card: Card, by: str, file: str, heaps: dict[tuple[str, str, str], _Heap], findings: list[Finding]
+    room: Room, card: Card, by: str, file: str, heaps: dict[tuple[str, str, str], _Heap], findings: list[Finding]
 ) -> None:
-    from evalrepo.commands.sheets import desk
-
     place = Place(file, card.line, 1)
     if not (card.run and card.rep):
         hint = "evalrepo score RUN --export FILE writes cards that do; what no run measured stays a file of its own"
         findings.append(Finding(place, "SCO005", "the card names no run and rep", hint))
         return
     try:
-        sheets = desk(repo, [card.run, card.scenario], rep=card.rep).sheets
+        sheets = room.desk([card.run, card.scenario], rep=card.rep).sheets
     except UsageError as error:
         findings.append(Finding(place, "SCO005", error.message, error.hint))
         return

@@ -81,14 +81,15 @@ def _answer(step: Step, draft: Draft, anchors: Anchors) -> int:
             case "b":
                 return -1
             case "t":
-                _whole(step.sheet)
+                whole(step.sheet)
             case "a":
                 _ask(step, anchors)
             case "-" | "–":
                 draft.put(step.sheet.rep.rep, step.metric, None, "")
                 return 1
             case "0" | "1" | "2" | "3":
-                if _evidence(step, draft, int(word)):
+                if text := evidence(step.sheet):
+                    draft.put(step.sheet.rep.rep, step.metric, int(word), text)
                     return 1
             case _:
                 click.echo(f"  {word[:20]!r} is no score")
@@ -105,21 +106,21 @@ def _ask(step: Step, anchors: Anchors) -> None:
         click.echo("  no rubric has anchors for it: 3 is good, 0 is bad")
 
 
-def _evidence(step: Step, draft: Draft, score: int) -> bool:
-    """Ask until it is sound; an empty line goes back to the score."""
+def evidence(sheet: Sheet) -> str:
+    """Ask until it is sound; "" for an empty line, which goes back."""
     from evalrepo.commands.scoring import trouble
     from evalrepo.render.safe import wrapped
 
     while text := line("  evidence (line N, a file, a “quotation”; empty: back):").strip():
-        why = trouble(text, step.sheet)
+        why = trouble(text, sheet)
         if not why:
-            draft.put(step.sheet.rep.rep, step.metric, score, text)
-            return True
+            return text
         click.echo("\n".join(wrapped(why, first="  ", then="  ")))
-    return False
+    return ""
 
 
-def _whole(sheet: Sheet) -> None:
+def whole(sheet: Sheet) -> None:
+    """Page through all that happened in a rep."""
     from evalrepo.render.told import told
 
     assert sheet.transcript is not None
@@ -127,6 +128,7 @@ def _whole(sheet: Sheet) -> None:
 
 
 def line(prompt: str) -> str:
+    """One answer; `Stopped` on Ctrl-C and at the end of input."""
     try:
         answer: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
     except (click.Abort, EOFError):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalrepo.records.scenario import Scenario
     from evalrepo.records.transcript import Transcript
     from evalrepo.repository.repo import Repository
+    from evalrepo.results import Rows
     from evalrepo.running.stored import Lacking
     from evalrepo.scoring.grounds import Material
     from evalrepo.store import Loaded
@@ -51,9 +52,8 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Desk:
-    """What is at hand: the repository, what its work tree says, and the reps that are asked for."""
+    """The reps that are asked for, and the files that say what earns a score."""
 
-    repo: Repository
     loaded: Loaded
     sheets: tuple[Sheet, ...]
 
@@ -72,32 +72,71 @@ Wanted = Callable[["Rep"], tuple[str, ...]]
 """What is asked of a rep; nothing leaves it out."""
 
 
-def desk(repo: Repository, words: Sequence[str], *, rep: int | None = None, wanted: Wanted | None = None) -> Desk:
-    """The valid reps that words mean (as for `show`), by the records that stand. UsageError when none can be scored.
+class Room:
+    """A repository's records, files and run refs, each read once however many desks are asked for."""
 
-    `wanted`: what is asked of each; by default the metrics that are open for a person.
-    """
-    from evalrepo.commands.finding_records import at_hand, named
-    from evalrepo.comparing.pool import newest
-    from evalrepo.results import records
-    from evalrepo.scoring.people import open_metrics
-    from evalrepo.store import load
+    def __init__(self, repo: Repository) -> None:
+        from evalrepo.commands.unsealing import Seals
 
-    rows = at_hand(repo)
-    chosen = named(rows, words)
-    held = rows.select(dict.fromkeys(row.cell for row in chosen))
-    standing = {(s.run, s.scenario, s.agent, s.tier): s for row in chosen for s in [newest(row, held[row.cell])]}
-    loaded = load(repo.tree("WORKTREE"), repo)
-    found = tuple(standing.values())
-    sheets = [
-        _sheet(repo, loaded, row, record, one, metrics)
-        for row, record in zip(found, records(rows.git, found), strict=True)
-        for one in record.last_attempts()
-        if rep in (None, one.rep) and (metrics := (wanted or open_metrics)(one))
-    ]
-    if not sheets:
-        raise UsageError(_nothing(found, rep), hint="evalrepo show lists a record's reps and metrics")
-    return Desk(repo, loaded, tuple(sheets))
+        self.repo, self._seals = repo, Seals(repo)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Everything that is recorded."""
+        from evalrepo.commands.finding_records import at_hand
+
+        return at_hand(self.repo)
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """The files of the work tree."""
+        from evalrepo.store import load
+
+        return load(self.repo.tree("WORKTREE"), self.repo)
+
+    @cached_property
+    def _refs(self) -> Mapping[str, str]:
+        from evalrepo.results import RUNS
+
+        return self.repo.refs(RUNS)
+
+    def desk(self, words: Sequence[str], *, rep: int | None = None, wanted: Wanted | None = None) -> Desk:
+        """The valid reps that words mean (as for `show`), by the records that stand. UsageError when there is none.
+
+        `wanted`: what is asked of each; by default the metrics that are open for a person.
+        """
+        from evalrepo.commands.finding_records import named
+        from evalrepo.comparing.pool import newest
+        from evalrepo.results import records
+        from evalrepo.scoring.people import open_metrics
+
+        chosen = named(self.rows, words)
+        held = self.rows.select(dict.fromkeys(row.cell for row in chosen))
+        standing = {(s.run, *s.cell): s for row in chosen for s in [newest(row, held[row.cell])]}
+        found = tuple(standing.values())
+        sheets = [
+            self._sheet(row, record, one, metrics)
+            for row, record in zip(found, records(self.rows.git, found), strict=True)
+            for one in record.last_attempts()
+            if rep in (None, one.rep) and (metrics := (wanted or open_metrics)(one))
+        ]
+        if not sheets:
+            raise UsageError(_nothing(found, rep), hint="evalrepo show lists a record's reps and metrics")
+        return Desk(self.loaded, tuple(sheets))
+
+    def _sheet(self, row: Row, record: Record, rep: Rep, metrics: tuple[str, ...]) -> Sheet:
+        from evalrepo.results import RUNS
+        from evalrepo.running.stored import Lacking, files_of, transcript_of
+        from evalrepo.scoring.grounds import material
+
+        commit = self._refs.get(RUNS + row.executed)
+        tree = self.repo.tree(commit) if commit else None
+        opened = self._seals.opened(record)
+        found = transcript_of(record, rep, tree, self.loaded.config.agents, opened=opened)
+        if isinstance(found, Lacking):
+            return Sheet(record, row.path, rep, metrics, None, None, found)
+        names = files_of(rep, tree) if tree is not None else ()
+        return Sheet(record, row.path, rep, metrics, found, material(found, names))
 
 
 def _nothing(rows: Sequence[Row], rep: int | None) -> str:
@@ -105,21 +144,6 @@ def _nothing(rows: Sequence[Row], rep: int | None) -> str:
     if rep is not None:
         return f"there is no rep {rep} that a person could score in {where}"
     return f"no metric is open for a person in {where}: its scenario has no `human` metric, or its reps are ERRORs"
-
-
-def _sheet(repo: Repository, loaded: Loaded, row: Row, record: Record, rep: Rep, metrics: tuple[str, ...]) -> Sheet:
-    from evalrepo.commands.unsealing import Seals
-    from evalrepo.results import RUNS
-    from evalrepo.running.stored import Lacking, files_of, transcript_of
-    from evalrepo.scoring.grounds import material
-
-    commit = repo.refs(RUNS + row.executed).get(RUNS + row.executed)
-    tree = repo.tree(commit) if commit else None
-    found = transcript_of(record, rep, tree, loaded.config.agents, opened=Seals(repo).opened(record))
-    if isinstance(found, Lacking):
-        return Sheet(record, row.path, rep, metrics, None, None, found)
-    names = files_of(rep, tree) if tree is not None else ()
-    return Sheet(record, row.path, rep, metrics, found, material(found, names))
 
 
 def anchors_of(loaded: Loaded, scenario: str, metric: str) -> Anchors:

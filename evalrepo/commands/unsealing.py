@@ -33,7 +33,7 @@ class Seals:
         if record.set != "reserve":
             return True
         scenarios, runs = self._opened
-        return record.scenario in scenarios or (record.rescored_from or record.run) in runs
+        return record.scenario in scenarios or record.executed in runs
 
 
 def unseal(repo: Repository, records: Sequence[Record], why: str) -> list[str]:
@@ -63,7 +63,7 @@ def told(repo: Repository, record: Record) -> Iterator[str]:
     from evalrepo.running.stored import Lacking, transcript_of
     from evalrepo.store import load
 
-    ref = RUNS + (record.rescored_from or record.run)
+    ref = RUNS + record.executed
     commit = repo.refs(ref).get(ref)
     agents = load(repo.tree("WORKTREE"), repo, only=()).config.agents
     for rep in record.last_attempts():

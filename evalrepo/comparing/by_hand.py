@@ -8,8 +8,6 @@ from typing import NamedTuple
 from evalrepo.records.inference import HandScore
 from evalrepo.records.verdict import Reason, Verdict
 
-WAIVE = "evalrepo waive METRIC --why REASON --until DAY"
-
 
 class Hand(NamedTuple):
     """One hand-written result: the scenario's id, its day, the subject's digest at the commit that added it, scores."""
@@ -50,7 +48,7 @@ def by_hand(bare: Verdict, kind: str) -> list[Reason]:
     """A reason for each score that fell and is not waived."""
     waived = {w.metric for w in bare.background.waivers if not w.problem}
     return [
-        Reason(kind, "by-hand", _text(score), WAIVE)
+        Reason(kind, "by-hand", _text(score), f"evalrepo waive {score.metric} --why REASON --until YYYY-MM-DD")
         for score in bare.background.by_hand
         if score.fell and score.metric not in waived
     ]

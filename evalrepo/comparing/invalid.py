@@ -38,7 +38,8 @@ def _looks(bare: Verdict) -> list[Reason]:
         mine = [cell for cell in bare.cells if cell.set == "reserve" and cell.scenario in one.scenarios]
         if mine and one.masked is not None and not one.spent:
             text = f"the reserve of {one.subject} was measured, and the ledger holds no look at it"
-            out.append(Reason("invalid", "no-look", text, "evalrepo verify --since REV"))
+            since = bare.before.commit[:12] or bare.after.commit[:12]
+            out.append(Reason("invalid", "no-look", text, f"evalrepo verify --since {since}"))
         if one.exhausted and any(cell.missing_side in ("after", "both") for cell in mine):
             text = f"RESERVE EXHAUSTED: all {plural(one.allowed, 'look')} at the reserve of {one.subject} are spent"
             out.append(Reason("invalid", "exhausted", text, f"evalrepo run --reserve {one.subject} --why REASON"))

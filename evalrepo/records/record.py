@@ -329,6 +329,11 @@ class Record(CellHeader):
     """Why it was made, when it supersedes another or judges again."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def executed(self) -> str:
+        """The run whose reps these are: its own, or the one that was judged again."""
+        return self.rescored_from or self.run
+
     def last_attempts(self) -> tuple[Rep, ...]:
         """The last attempt of each rep, in order."""
         last: dict[int, Rep] = {}

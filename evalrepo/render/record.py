@@ -94,7 +94,7 @@ def _rep(record: Record, rep: Rep, style: Style, *, sealed: bool) -> Iterator[st
     for note in rep.remarks:
         yield from wrapped(note, first="  ", then="    ")
     if rep.transcript is not None and not sealed:
-        yield from git_show(f"{RUNS}{record.rescored_from or record.run}:{rep.transcript.path}")
+        yield from git_show(f"{RUNS}{record.executed}:{rep.transcript.path}")
 
 
 def judged(judgement: Judgement) -> str:

@@ -57,6 +57,19 @@ def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
         os.close(descriptor)
 
 
+def put(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Make a file hold these bytes, whatever it held before: the old ones or all of the new ones, on the medium."""
+    make_directory(path.parent)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    try:
+        write_new(temporary, data, mode)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_directory(path.parent)
+
+
 def publish(temporary: Path, path: Path) -> None:
     """Give a finished file its name, which must be free: FileExistsError. The temporary name is gone afterwards."""
     try:

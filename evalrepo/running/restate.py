@@ -36,7 +36,7 @@ class Restated:
     def origin(self) -> Origin:
         """The run that executed the reps, and what the new record replaces."""
         old = self.old
-        return Origin(old.rescored_from or old.run, old.run if self.supersedes else "", self.reason)
+        return Origin(old.executed, old.run if self.supersedes else "", self.reason)
 
 
 def header_of(record: Record) -> CellHeader:

@@ -48,7 +48,7 @@ def transcript_of(
         return Lacking(f"it left no transcript{f': {rep.message}' if rep.message else ''}")
     if tree is None or is_tombstone(tree):
         why = PRUNED if tree is not None else "the reference of its run is not in this clone"
-        return Lacking(why, bring(record.rescored_from or record.run))
+        return Lacking(why, bring(record.executed))
     root = folder_of(rep.transcript.path)
     files = {path.removeprefix(root): data for path, data in tree.read_many(list(tree.under(root)))}
     main = rep.transcript.path.removeprefix(root)

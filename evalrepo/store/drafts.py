@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from evalrepo.repository.durable import make_directory, sync_directory, write_new
+from evalrepo.repository.durable import put
 from evalrepo.repository.repo import Repository
 
 Marks = dict[str, tuple[int | None, str]]
@@ -26,19 +26,11 @@ class Draft:
     def put(self, rep: int, metric: str, score: int | None, evidence: str) -> None:
         """Keep an answer; it is on the medium when this returns."""
         self.reps.setdefault(rep, {})[metric] = (score, evidence)
-        self._write()
+        put(self.path, json.dumps(self.reps).encode(), 0o600)
 
     def drop(self) -> None:
         """Forget it: it is recorded."""
         self.path.unlink(missing_ok=True)
-
-    def _write(self) -> None:
-        folder = make_directory(self.path.parent)
-        fresh = self.path.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        write_new(fresh, json.dumps(self.reps).encode(), 0o600)
-        fresh.replace(self.path)
-        sync_directory(folder)
 
 
 def _read(path: Path) -> dict[int, Marks]:

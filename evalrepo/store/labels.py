@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from evalrepo.formats.labels import dump_labels, dump_votes, labels_file, votes_file
 from evalrepo.records.labels import Label, Labels, Voted, Votes
-from evalrepo.repository.durable import make_directory, sync_directory, write_new
+from evalrepo.repository.durable import put
 from evalrepo.repository.repo import Repository
 from evalrepo.repository.tree import Tree
 
@@ -43,18 +40,9 @@ def add_label(repo: Repository, rubric: str, label: Label) -> None:
     held = labels_file(path.read_bytes(), labels_path(rubric)).labels if path.is_file() else ()
     key = (label.question, label.transcript, label.by)
     kept = [one for one in held if (one.question, one.transcript, one.by) != key]
-    _replace(path, dump_labels(Labels(labels=(*kept, label))))
+    put(path, dump_labels(Labels(labels=(*kept, label))))
 
 
 def put_votes(repo: Repository, rubric: str, votes: tuple[Voted, ...]) -> None:
     """Write all votes of a rubric into the work tree."""
-    _replace(repo.top / votes_path(rubric), dump_votes(Votes(votes=votes)))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    make_directory(path.parent)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    write_new(fresh, data)
-    fresh.replace(path)
-    sync_directory(path.parent)
+    put(repo.top / votes_path(rubric), dump_votes(Votes(votes=votes)))

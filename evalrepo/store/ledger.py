@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from evalrepo.formats.ids import ALPHABET, ulid
 from evalrepo.formats.yaml import dump_event
 from evalrepo.records.event import Event, EventKind
 from evalrepo.records.reason import hollow
-from evalrepo.repository.durable import make_directory, sync_directory, write_new
+from evalrepo.repository.durable import put
 from evalrepo.store.stored import Reader
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def append(repo: Repository, event: Event, files: Mapping[str, bytes] | None = N
     before = {name: _bytes(repo.top / name) for name in every}
     try:
         for name, body in every.items():
-            _put(repo.top / name, body)
+            put(repo.top / name, body)
         _stage(repo, oids)
     except BaseException:
         _roll_back(repo, before)
@@ -121,24 +120,13 @@ def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _put(path: Path, data: bytes) -> None:
-    make_directory(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        write_new(temporary, data)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_directory(path.parent)
-
-
 def _roll_back(repo: Repository, before: Mapping[str, bytes | None]) -> None:
     for name, data in before.items():
         with contextlib.suppress(OSError):
             if data is None:
                 (repo.top / name).unlink(missing_ok=True)
             elif _bytes(repo.top / name) != data:
-                _put(repo.top / name, data)
+                put(repo.top / name, data)
 
 
 def _stage(repo: Repository, oids: Mapping[str, str]) -> None:

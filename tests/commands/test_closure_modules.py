@@ -38,7 +38,7 @@ FILES = {
 
 def test_a_check_module_imports_relatively_and_from_beside_it(repo: Repo):
     repo.commit(FILES)
-    repo.run("selftest")
+    assert "all as expected" in repo.run("selftest")
 
 
 def test_a_module_that_reading_cannot_find_is_not_there_for_the_check_either(repo: Repo):

@@ -232,7 +232,9 @@ def test_a_judge_that_is_a_command_decides_an_ambiguous_text(repo):
         'evidence = [{"place": place, "quote": "perhaps"}]\n'
         'print(json.dumps({"reason": "it says so", "evidence": evidence, "answer": "yes"}))\n'
     )
-    rubric = "---\ntitle: R\nquestions:\n  said: {ask: 'Did it say so?'}\njudge: {uncalibrated: true}\n---\nBe strict.\n"
+    rubric = (
+        "---\ntitle: R\nquestions:\n  said: {ask: 'Did it say so?'}\njudge: {uncalibrated: true}\n---\nBe strict.\n"
+    )
     scenario = """\
     title: Judged
     subject: style

@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from frozen_repo import FILES, ROOT, Repo, new
+from ways_world import build
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +35,20 @@ def template(tmp_path_factory: pytest.TempPathFactory, environ: dict[str, str]) 
     repo.commit(FILES)
     repo.freeze()
     return repo.root
+
+
+@pytest.fixture(scope="session")
+def held(tmp_path_factory: pytest.TempPathFactory, environ: dict[str, str]) -> Path:
+    """The world of `ways_world`."""
+    made = new(tmp_path_factory.mktemp("held") / "repo", environ)
+    build(made)
+    return made.root
+
+
+@pytest.fixture
+def world(held: Path, tmp_path: Path, environ: dict[str, str]) -> Repo:
+    """A copy of it."""
+    return Repo(Path(shutil.copytree(held, tmp_path / "repo", symlinks=True)), environ)
 
 
 @pytest.fixture

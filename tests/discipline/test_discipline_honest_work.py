@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from frozen_repo import Repo, new
+from frozen_repo import Repo
 from ways_world import (
     BOX,
     CONFIG,
@@ -19,7 +18,6 @@ from ways_world import (
     RULES,
     S1,
     branch,
-    build,
     freeze,
     put,
     renew,
@@ -40,16 +38,9 @@ def work(act: Work) -> Work:
     return act
 
 
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory, environ: dict[str, str]) -> Path:
-    repo = new(tmp_path_factory.mktemp("honest") / "repo", environ)
-    build(repo)
-    return repo.root
-
-
 @pytest.fixture
-def repo(ground: Path, tmp_path: Path, environ: dict[str, str]) -> Repo:
-    return Repo(Path(shutil.copytree(ground, tmp_path / "repo", symlinks=True)), environ)
+def repo(world: Repo) -> Repo:
+    return world
 
 
 def grow(repo: Repo, path: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from frozen_repo import Repo, new
+from frozen_repo import Repo
 from ways_world import (
     BOX,
     LEDGER,
@@ -19,7 +18,6 @@ from ways_world import (
     RULES,
     S1,
     branch,
-    build,
     freeze,
     put,
     renew,
@@ -32,16 +30,9 @@ from ways_world import (
 HOOKS = Path(__file__).parents[2] / "evalrepo/commands/templates/init/dot_pre-commit-config.yaml"
 
 
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory, environ: dict[str, str]) -> Path:
-    repo = new(tmp_path_factory.mktemp("since") / "repo", environ)
-    build(repo)
-    return repo.root
-
-
 @pytest.fixture
-def repo(ground: Path, tmp_path: Path, environ: dict[str, str]) -> Repo:
-    return Repo(Path(shutil.copytree(ground, tmp_path / "repo", symlinks=True)), environ)
+def repo(world: Repo) -> Repo:
+    return world
 
 
 def codes(found: list[dict]) -> list[tuple[str, str]]:

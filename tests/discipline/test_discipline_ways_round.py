@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from frozen_repo import Repo, new
@@ -19,7 +18,6 @@ from ways_world import (
     S1,
     TONE,
     branch,
-    build,
     event,
     freeze,
     merge_by_hand,
@@ -47,16 +45,9 @@ def way(code: str, path: str) -> Callable[[Way], Way]:
     return add
 
 
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory, environ: dict[str, str]) -> Path:
-    repo = new(tmp_path_factory.mktemp("ways") / "repo", environ)
-    build(repo)
-    return repo.root
-
-
 @pytest.fixture
-def repo(ground: Path, tmp_path: Path, environ: dict[str, str]) -> Repo:
-    return Repo(Path(shutil.copytree(ground, tmp_path / "repo", symlinks=True)), environ)
+def repo(world: Repo) -> Repo:
+    return world
 
 
 # Files

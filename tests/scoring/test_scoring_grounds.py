@@ -10,7 +10,7 @@ from evalrepo.scoring.grounds import Material, grounds, material
 REP = (
     Tape("session.jsonl")
     .prompt("Correct the word on line 12 of README.md.")
-    .call("Read", {"file_path": "/work/README.md"}, kind="read", canonical={"path": "README.md"}, result="the heigth")
+    .call("Read", {"file_path": "README.md"}, kind="read", canonical={"path": "README.md"}, result="the heigth")
     .call("Bash", {"command": "sed -n 12p README.md"}, kind="shell", result="the height\nof it")
     .say("Line 12 says height now. Status: COMPLETE")
     .done()

@@ -402,7 +402,7 @@ def test_the_real_claude_code_gives_every_cell_the_verdict_of_its_script(own):
     models = {(spawn["requested"], spawn["resolved"][:12]) for spawn in stubbed["reps"][0]["spawns"]}
     assert models == {("sonnet", "claude-haiku")}
     own.run(*play, "rehearsal:always-delegates", exit=1)
-    own.run(*play, "rehearsal:never-delegates", exit=1)
+    assert "ALARM  degenerate suite" in own.run(*play, "rehearsal:never-delegates", exit=4)
     found = {(r["tier"].split(":")[1], r["scenario"][:3]): r["reps"][0]["verdict"] for r in own.records()}
     assert {name: found["always-delegates", name] for name in ("E1P", "E1N", "E2P", "E2N", "E3P", "E3N")} == {
         **dict.fromkeys(("E1P", "E1N", "E2P", "E3P"), "PASS"),
