@@ -116,13 +116,18 @@ def campaign(session: Session, subject: str, made: Plan, options: Options) -> Ca
 
 def events_everywhere(repo: Repository) -> dict[str, Event]:
     """Events of the work tree and of every branch and remote branch that this clone knows, by path."""
+    from evalrepo.discipline.places import LEDGER
     from evalrepo.store.loading import read_events
 
     found: dict[str, Event] = {}
+    seen: set[str] = set()
     refs = {**repo.refs("refs/heads/"), **repo.refs("refs/remotes/")}
-    trees = [*(repo.tree(commit) for commit in dict.fromkeys(refs.values())), repo.tree("HEAD"), repo.tree("WORKTREE")]
-    for tree in trees:
-        found |= read_events(tree)[0]
+    for tree in (*map(repo.tree, dict.fromkeys(refs.values())), repo.tree("HEAD")):
+        ledger = tree.tree_oid(LEDGER)
+        if ledger is not None and ledger not in seen:
+            seen.add(ledger)
+            found |= read_events(tree)[0]
+    found |= read_events(repo.tree("WORKTREE"))[0]
     return dict(sorted(found.items()))
 
 
