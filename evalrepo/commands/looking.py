@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalrepo.errors import DataError, UsageError
-from evalrepo.records.record import Purpose
 
 if TYPE_CHECKING:
     from evalrepo.commands.run import Options
@@ -206,4 +205,6 @@ def spend(session: Session, asked: Campaign) -> str:
 
 def for_look(session: Session, asked: Campaign) -> Session:
     """The same session, its reps those of this look."""
+    from evalrepo.records.record import Purpose
+
     return replace(session, purpose=Purpose.LOOK, look=(asked.number, asked.budget.allowed))

@@ -114,13 +114,14 @@ def test_list_fits_and_leaves_out_what_says_nothing(repo):
     assert repo.json("list")["scenarios"][0]["path"] == "scenarios/S1-typo.yaml"
 
 
-def test_a_reserve_scenario_can_be_proven_by_its_name_and_is_not_offered_to_run(repo):
+def test_a_reserve_scenario_can_be_proven_by_its_name_and_is_run_by_a_look_only(repo):
     repo.commit({"scenarios-reserve/R1.yaml": SCENARIO})
     assert "1 scenario, 4 scripts played: all as expected" in repo.run("selftest", "R1")
     assert "2 scenarios" in repo.run("selftest", "R1", "S1")
     said = repo.run("run", "R1", exit=2)
     assert "in the reserve" in said
-    assert "--why" not in said
+    assert "evalrepo run --reserve --why REASON looks at all of it" in said
+    assert repo.records() == []
 
 
 def test_a_self_test_whose_setup_breaks_says_the_cause_once(repo):
