@@ -9,10 +9,10 @@ from evalrepo.records.inference import Background, Looked
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalrepo.commands.known_looks import Known
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.cells import Planned
-    from evalrepo.records.event import Event
     from evalrepo.repository.repo import Repository
     from evalrepo.results import Rows
 
@@ -21,25 +21,27 @@ LEDGER = "evalrepo.ledger"
 
 def background(base: Place | None, candidate: Place) -> Background:
     """Looks and waivers by the candidate's ledger. An event that cannot be read waives nothing; `verify` names it."""
+    from evalrepo.commands.known_looks import Known
     from evalrepo.comparing.waivers import waivers
     from evalrepo.store.loading import read_events
 
     events, _ = read_events(candidate.tree)
     known = base.tree.under(LEDGER) if base is not None else {}
-    return Background(looks=tuple(looks(candidate, list(events.values()))), waivers=waivers(events, known))
+    return Background(looks=tuple(looks(candidate, Known(events))), waivers=waivers(events, known))
 
 
-def looks(here: Place, events: Sequence[Event]) -> Iterator[Looked]:
-    """Each subject's reserve at a place, with the looks that the events say."""
-    from evalrepo.discipline.looks import budget
+def looks(here: Place, held: Known) -> Iterator[Looked]:
+    """Each subject's reserve at a place, with the looks that are known."""
     from evalrepo.repository.digests import stimulus_digest
 
     reserve = here.loaded.of_set("reserve")
     for subject in dict.fromkeys(name for one in reserve.values() for name in one.scenario.subject):
         mine = [i for i, one in reserve.items() if subject in one.scenario.subject]
         twins = {i: stimulus_digest(here.tree, reserve[i].scenario) for i in mine}
-        found = budget(events, subject, twins, here.config.reserve.looks)
-        yield Looked(subject, len(found.spent), found.allowed, tuple(mine), opened=found.opened)
+        now = {i: reserve[i].scenario for i in mine}
+        found = held.budget(here.repo, subject, twins, now, here.config.reserve.looks)
+        spent = len(found.spent)
+        yield Looked(subject, spent, found.allowed, tuple(mine), opened=found.opened, remarks=found.remarks)
 
 
 def with_masks(rows: Rows, asked: Question, held: Background) -> Background:

@@ -22,21 +22,29 @@ if TYPE_CHECKING:
 def command(world: World, *, subject: str, amount: int, why: str, format_: str) -> int:
     """Allow more looks at the reserve of SUBJECT than `reserve.looks` says, as an event of the ledger.
 
-    Every look makes the next one prove less: the error rate is split over all that are allowed, and every report says
-    how many there were. New twins (`evalrepo retire`) are the better way.
+    They are for the twins of today: once every one of them is replaced, the budget is `reserve.looks` again. Every look
+    makes the next one prove less: the error rate is split over all that are allowed, and every report says how many
+    there were. New twins (`evalrepo retire`) are the better way.
 
-    Exit 0: written and staged. Exit 2: no such subject, no reason.
+    Exit 0: written and staged. Exit 2: no such subject, no reserve, no reason.
     """
-    from evalrepo.discipline.said import raised
+    from evalrepo.commands.background import looks
+    from evalrepo.commands.known_looks import Known
+    from evalrepo.commands.sides import WORKTREE, place
+    from evalrepo.repository.digests import stimulus_digest
     from evalrepo.repository.repo import Repository
     from evalrepo.store.ledger import signed
-    from evalrepo.store.loading import load, read_events
 
     repo = Repository.open(world)
-    tree = repo.tree("WORKTREE")
-    config = load(tree, repo, only=()).config
-    if subject not in config.subjects:
-        raise UsageError(f"unknown subject {subject}", hint=f"known: {', '.join(config.subjects) or 'none'}")
-    event = signed(repo, "budget", why, subject=subject, amount=amount)
-    total = config.reserve.looks + raised(read_events(tree)[0], subject) + amount
+    here = place(repo, WORKTREE)
+    if subject not in here.config.subjects:
+        raise UsageError(f"unknown subject {subject}", hint=f"known: {', '.join(here.config.subjects) or 'none'}")
+    found = next((one for one in looks(here, Known(here.ledger)) if one.subject == subject), None)
+    if found is None:
+        hint = "evalrepo new ID-reserve --reserve-of ID writes a twin"
+        raise UsageError(f"{subject} has no reserve, so there is nothing to look at", hint=hint)
+    digests = {name: stimulus_digest(here.tree, here.scenarios[name]) for name in sorted(found.scenarios)}
+    twins = tuple(f"{name} {digest}" for name, digest in digests.items())
+    event = signed(repo, "budget", why, subject=subject, amount=amount, twins=twins)
+    total = found.allowed + amount
     return enter(repo, event, format_, [f"{subject}: {total} looks are allowed now, {amount} more than before"])

@@ -11,8 +11,6 @@ from evalrepo.errors import DataError, UsageError
 if TYPE_CHECKING:
     from evalrepo.commands.run import Options
     from evalrepo.discipline.looks import Budget, Look
-    from evalrepo.records.event import Event
-    from evalrepo.repository.repo import Repository
     from evalrepo.running.plan import Plan
     from evalrepo.running.session import Session
     from evalrepo.store import Loaded
@@ -55,10 +53,14 @@ class Campaign:
         from evalrepo.records.looks import look_text
 
         known = set(self.budget.opened)
-        seen = f"; somebody unsealed {', '.join(sorted(known))} before" if known else ""
-        return (
-            f"reserve of {self.look.subject}: {look_text(self.number, self.budget.allowed, masked=self.masked)}{seen}"
-        )
+        seen = [f"somebody unsealed {', '.join(sorted(known))} before"] if known else []
+        said = look_text(self.number, self.budget.allowed, masked=self.masked)
+        return "; ".join([f"reserve of {self.look.subject}: {said}", *seen, *self.budget.remarks])
+
+    @property
+    def open(self) -> bool:
+        """Whether its event has to be written: it was not taken, or the ledger lost it."""
+        return self.taken is None or bool(self.taken.lost)
 
 
 def refuse_options(options: Options) -> None:
@@ -99,7 +101,8 @@ def chosen(loaded: Loaded, words: Sequence[str]) -> tuple[str, dict[str, tuple[s
 
 def campaign(session: Session, subject: str, made: Plan, options: Options) -> Campaign:
     """The look that this plan would be, beside those that were taken."""
-    from evalrepo.discipline.looks import Look, budget, digest_of
+    from evalrepo.commands.known_looks import known
+    from evalrepo.discipline.looks import Look, digest_of
     from evalrepo.repository.digests import subject_part
 
     config = session.loaded.config
@@ -108,26 +111,10 @@ def campaign(session: Session, subject: str, made: Plan, options: Options) -> Ca
     whole = digest_of({head.scenario: head.digests.stimulus + head.digests.instrument for head in heads})
     cells = tuple(sorted({f"{head.agent}/{head.tier}" for head in heads}))
     digest = subject_part(session.tree, subject, config.subjects[subject])[0]
-    spent = budget(events_everywhere(session.repo).values(), subject, twins, config.reserve.looks)
+    now = {name: session.loaded.scenarios[name].scenario for name in twins}
+    spent = known(session.repo, session.loaded).budget(session.repo, subject, twins, now, config.reserve.looks)
     look = Look(subject, digest, whole, cells, twins)
     return Campaign(look, spent, session.isolation.level != "none", options.why or "")
-
-
-def events_everywhere(repo: Repository) -> dict[str, Event]:
-    """Events of the work tree and of every branch and remote branch that this clone knows, by path."""
-    from evalrepo.discipline.places import LEDGER
-    from evalrepo.store.loading import read_events
-
-    found: dict[str, Event] = {}
-    seen: set[str] = set()
-    refs = {**repo.refs("refs/heads/"), **repo.refs("refs/remotes/")}
-    for tree in (*map(repo.tree, dict.fromkeys(refs.values())), repo.tree("HEAD")):
-        ledger = tree.tree_oid(LEDGER)
-        if ledger is not None and ledger not in seen:
-            seen.add(ledger)
-            found |= read_events(tree)[0]
-    found |= read_events(repo.tree("WORKTREE"))[0]
-    return dict(sorted(found.items()))
 
 
 def allowed(session: Session, asked: Campaign, ids: Iterable[str], options: Options) -> None:
@@ -150,7 +137,8 @@ def allowed(session: Session, asked: Campaign, ids: Iterable[str], options: Opti
             hint="install bubblewrap; --allow-unmasked takes the look all the same, as a budgeted comparison",
         )
     if asked.taken is None and not asked.budget.left:
-        raise UsageError(exhausted(asked.budget, asked.look.twins), hint=rotate(asked.budget, asked.look.twins))
+        said = "; ".join([exhausted(asked.budget, asked.look.twins), *asked.budget.remarks])
+        raise UsageError(said, hint=rotate(asked.budget, asked.look.twins))
 
 
 def _frozen(session: Session, ids: Iterable[str]) -> None:
@@ -171,10 +159,9 @@ def exhausted(budget: Budget, twins: Mapping[str, str]) -> str:
     from evalrepo.render.findings import counted
 
     count = len(budget.spent)
-    looks = f"all {count} looks" if count != 1 else "the only look"
-    return (
-        f"RESERVE EXHAUSTED: {looks} at the reserve of {budget.subject} ({counted(len(twins), 'scenario')}) are spent"
-    )
+    reserve = f"at the reserve of {budget.subject} ({counted(len(twins), 'scenario')})"
+    said = f"the only look {reserve} is spent" if count == 1 else f"all {count} looks {reserve} are spent"
+    return f"RESERVE EXHAUSTED: {said}"
 
 
 def rotate(budget: Budget, twins: Iterable[str]) -> str:
@@ -185,7 +172,10 @@ def rotate(budget: Budget, twins: Iterable[str]) -> str:
 
 
 def spend(session: Session, asked: Campaign) -> str:
-    """Commit the look's event; the commit. Before the first rep, so that no crash and no Ctrl-C gives it back."""
+    """Commit the look's event; the commit. Before the first rep, so that no crash and no Ctrl-C gives it back.
+
+    Of a look that was taken before, and whose event no branch has any more, this is the event again.
+    """
     from evalrepo.store.ledger import commit, signed
 
     look = asked.look

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
 
-VERSION = 5
+VERSION = 6
 """Of what is remembered and of how it is worked out."""
 
 Parts = Mapping[str, Mapping[str, str]]
@@ -108,7 +108,7 @@ def _background(data: dict[str, Any]) -> Background:
 
 
 def _looked(data: dict[str, Any]) -> Looked:
-    return Looked(**{**data, "scenarios": tuple(data["scenarios"]), "opened": tuple(data["opened"])})
+    return Looked(**{**data, **{name: tuple(data[name]) for name in ("scenarios", "opened", "remarks")}})
 
 
 def _planned(data: dict[str, Any]) -> Planned:

@@ -260,9 +260,11 @@ def _look(
     if options.dry_run:
         return show_plan([part], counts, means)
     if not made.reps:
+        if look.taken is not None and look.open:
+            spend(session, look)
         return show_nothing([part], counts, means)
     allowed(session, look, asked.scenarios, options)
     announce(session, means)
-    begin = (lambda: None) if look.taken is not None else (lambda: spend(session, look))
+    begin = (lambda: spend(session, look)) if look.open else (lambda: None)
     landed = measured(session, [Wanted(session, replan)], means, cancel, begin=begin)
     return show_end([part], counts.again(), landed, means)

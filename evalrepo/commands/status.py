@@ -98,21 +98,22 @@ def _lines(repo: Repository, here: Place, rows: Rows, grid: Grid) -> tuple[list[
 def _reserves(repo: Repository, here: Place) -> list[str]:
     """Each subject's reserve, how many looks are left, and whether this version was looked at."""
     from evalrepo.commands.background import looks
-    from evalrepo.commands.looking import events_everywhere
+    from evalrepo.commands.known_looks import known
     from evalrepo.render.findings import counted
     from evalrepo.repository.digests import subject_part
 
     if not here.loaded.of_set("reserve"):
         return []
-    events = list(events_everywhere(repo).values())
+    held = known(repo, here.loaded)
     out = []
-    for one in looks(here, events):
+    for one in looks(here, held):
         now = subject_part(here.tree, one.subject, here.config.subjects[one.subject])[0]
-        seen = any(e.event == "look" and (e.subject, e.digest) == (one.subject, now) for e in events)
+        seen = any((look.subject, look.digest) == (one.subject, now) for look in held.every_look(one.subject))
         what = "this version was looked at" if seen else "this version was not looked at"
         spent = f"{one.spent} of {counted(one.allowed, 'look')} spent"
         end = "" if seen or not one.exhausted else "; RESERVE EXHAUSTED"
-        out.append(f"reserve of {one.subject}: {counted(len(one.scenarios), 'scenario')}, {spent}, {what}{end}")
+        more = "".join(f"; {remark}" for remark in one.remarks)
+        out.append(f"reserve of {one.subject}: {counted(len(one.scenarios), 'scenario')}, {spent}, {what}{end}{more}")
     return out
 
 

@@ -41,7 +41,9 @@ def _looks(bare: Verdict) -> list[Reason]:
             since = bare.before.commit[:12] or bare.after.commit[:12]
             out.append(Reason("invalid", "no-look", text, f"evalrepo verify --since {since}"))
         if one.exhausted and any(cell.missing_side in ("after", "both") for cell in mine):
-            text = f"RESERVE EXHAUSTED: all {plural(one.allowed, 'look')} at the reserve of {one.subject} are spent"
+            many = f"all {one.allowed} looks" if one.allowed != 1 else "the only look"
+            is_ = "are" if one.allowed != 1 else "is"
+            text = f"RESERVE EXHAUSTED: {many} at the reserve of {one.subject} {is_} spent"
             out.append(Reason("invalid", "exhausted", text, f"evalrepo run --reserve {one.subject} --why REASON"))
     return out
 

@@ -9,6 +9,9 @@ from evalrepo.discipline.shingles import share
 from evalrepo.records.checks import Condition
 from evalrepo.records.scenario import Metric, Scenario
 
+THREE, NEAR = 3, 0.5
+"""Words of the runs by which a copy is told, and the share of them from which a prompt is one."""
+
 Shape = Mapping[str, Counter[str]]
 """What is compared, each as how often it is there; by what a sentence calls it."""
 
@@ -73,6 +76,16 @@ def _said(counts: Counter[str]) -> str:
 def overlap(twin: Scenario, sibling: Scenario) -> float:
     """The share of the twin's eight-word runs, over all its prompts, that its sibling's prompts have too."""
     return share(_prompts(twin), _prompts(sibling))
+
+
+def likeness(one: Scenario, other: Scenario) -> float:
+    """How much of one's prompts stands in the other's, whichever is more: the share of three-word runs.
+
+    Of a text of n words in which one was changed at least n - 5 of n - 2 such runs stay, so an edited copy of the
+    shortest prompt is told from a new one, which has few in common.
+    """
+    a, b = _prompts(one), _prompts(other)
+    return max(share(a, b, THREE), share(b, a, THREE))
 
 
 def _prompts(one: Scenario) -> bytes:

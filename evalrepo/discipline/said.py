@@ -1,4 +1,4 @@
-"""What the ledger says now: what is open, retired scenarios, raised budgets. Pure.
+"""What the ledger says now: what is open, retired scenarios. Pure.
 
 Ledgers are mappings of path → event, oldest first, as `store.loading.read_events` gives them.
 """
@@ -41,8 +41,3 @@ def standing(events: Mapping[str, Event]) -> list[str]:
 def retired(events: Mapping[str, Event]) -> dict[str, Event]:
     """Reserve scenario → the event that retired it."""
     return {id_: event for event in events.values() if event.event == "retire" for id_ in event.scenarios}
-
-
-def raised(events: Mapping[str, Event], subject: str) -> int:
-    """Looks that were added to a subject's budget."""
-    return sum(e.amount or 0 for e in events.values() if e.event == "budget" and e.subject == subject)

@@ -99,13 +99,13 @@ def shingles(tokens: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[at : len(tokens) - size + at + 1] for at in range(size)), strict=True))
 
 
-def share(of: bytes, among: bytes) -> float:
-    """The share of one text's eight-word shingles that stand in another (1.0: all); of a shorter text the whole.
+def share(of: bytes, among: bytes, long: int = SHORT) -> float:
+    """The share of one text's shingles of `long` words that stand in another (1.0: all); of a shorter text the whole.
 
-    PaLM calls a text contaminated from .7 on.
+    With eight words PaLM calls a text contaminated from .7 on.
     """
     tokens = words(of)
-    size = min(SHORT * width(tokens), len(tokens))
+    size = min(long * width(tokens), len(tokens))
     mine = shingles(tokens, size)
     others = set(shingles(words(among), size))
     return sum(one in others for one in mine) / len(mine) if mine else 0.0

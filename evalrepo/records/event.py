@@ -40,7 +40,7 @@ class Event(Model):
     - `tune`: the loop's `name`, its `state`, the `subject` that is tuned;
     - `look`: the `subject`, its `digest`, the digest of its `reserve` with the `twins` that make it, the `cells`
       (AGENT/TIER) that are measured;
-    - `budget`: `amount` more looks for a `subject`;
+    - `budget`: `amount` more looks for a `subject`, as long as one of the `twins` that it names is in the reserve;
     - `unseal`: `scenarios` or the `run` whose transcripts may be read;
     - `retire`: `scenarios` that leave the reserve.
     """

@@ -153,7 +153,7 @@ class Looked(NamedTuple):
     """A subject's reserve in a verdict: looks spent and allowed, its scenarios.
 
     `masked`: whether all that is compared of them was measured with isolation; None: nothing of them is measured.
-    `opened`: those whose transcripts somebody read.
+    `opened`: those whose transcripts somebody read. `remarks`: what has to be known of how looks were counted.
     """
 
     subject: str
@@ -162,11 +162,13 @@ class Looked(NamedTuple):
     scenarios: tuple[str, ...] = ()
     masked: bool | None = None
     opened: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def told(self) -> str:
         """What every line that rests on it says."""
-        return self._told + (f"; unsealed: {', '.join(self.opened)}" if self.opened else "")
+        opened = [f"unsealed: {', '.join(self.opened)}"] if self.opened else []
+        return "; ".join([self._told, *opened, *self.remarks])
 
     @property
     def _told(self) -> str:
