@@ -81,11 +81,13 @@ def command(world: World, /, **given: Any) -> int:
 def _since(repo: Repository, rev: str, options: Options) -> Since:
     """The range, and what became of results in it."""
     from evalrepo.commands.auditing import stated
+    from evalrepo.repository.tree import uncollected
     from evalrepo.store.since import since
 
-    head = options.rev or "HEAD"
-    found = since(repo, rev, head, deeply=options.deep)
-    return replace(found, told=(*found.told, *stated(repo, found.start or None, head)))
+    head = repo.resolve(options.rev or "HEAD")
+    with uncollected():
+        found = since(repo, rev, head, deeply=options.deep)
+        return replace(found, told=(*found.told, *stated(repo, found.start or None, head)))
 
 
 def _refuse(options: Options) -> None:

@@ -60,6 +60,7 @@ class Repository:
         self.shallow = facts["shallow"] == "true"
         self.git = Git(self.top, world.environ, hook=hook, extra=self._pinned(world) if hook else None)
         self.objects = Objects(self.git, self.objects_dir, self.object_format, self.home)
+        self._commits: set[str] = set()
 
     def _pinned(self, world: World) -> dict[str, str]:
         """A hook's relative places made absolute, since our directory is the top."""
@@ -78,7 +79,10 @@ class Repository:
         """The full commit id of a revision, whatever it looks like. GitError when there is no such commit."""
         if not rev or "\0" in rev:
             raise GitError("an empty revision" if not rev else "a revision cannot hold a NUL character")
+        if rev in self._commits:  # git takes a full id for itself, whatever else has that name
+            return rev
         if found := self._parsed(f"{rev}^{{commit}}"):
+            self._commits.add(found)
             return found
         if rev.startswith(":/") and (found := self._parsed(rev)):  # there the suffix would be part of the text
             return found
