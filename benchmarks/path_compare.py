@@ -36,7 +36,7 @@ START, RUN, SUBJECT, NOTE = "2026-01-01T00:00:00Z", "aaaaaaaa", "0" * 64, "x" * 
 HEAD = b"commit refs/heads/main\ncommitter B <b@example.org> %d +0000\ndata 1\nx\nfrom %b\n"
 
 
-def _record(digests: Any) -> tuple[str, str]:
+def record(digests: Any) -> tuple[str, str]:
     """Path and text of a result of three reps, about 3 kB; what differs between results is easy to replace in them."""
     from evalrepo.formats import result
     from evalrepo.records.record import Record
@@ -77,7 +77,7 @@ def _record(digests: Any) -> tuple[str, str]:
 
 def _results(at: Ground, count: int, digests: tuple[Any, Any]) -> Iterator[tuple[str, str]]:
     """Spread over a year and the cells, each subject measured twice in each cell; `old` has the shared part's last."""
-    name, text = _record(digests[0])
+    name, text = record(digests[0])
     last = (count * 9 // 10 - 1, count - 1)
     known = {number // (2 * CELLS): side.subject for number, side in zip(last, digests, strict=True)}
     for number in range(count):

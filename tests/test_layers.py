@@ -30,7 +30,7 @@ def allowed() -> dict[str, set[str]]:
             direct[part] = set(right) - {"everything", "below"}
     everything = {p for left, right in rows() for p in (*left, *right)} - {"everything", "below", "cli", "commands"}
     direct["commands"] = everything
-    direct["cli"] |= {"errors", "world", "discipline"}  # the boundary, and the freeze check's fast path
+    direct["cli"] |= {"errors", "world", "discipline", "store"}  # the boundary, and the freeze check's fast paths
     reach = {part: set(names) for part, names in direct.items()}
     for _ in range(len(reach)):
         reach = {p: names.union(*(reach.get(n, set()) for n in names)) for p, names in reach.items()}

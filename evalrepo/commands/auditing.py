@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from evalrepo.commands.recorded import facts, facts_of, given, own_clone, refs
@@ -14,6 +13,7 @@ from evalrepo.discipline import numbering
 from evalrepo.discipline.places import CONFIG, LEDGER
 from evalrepo.discipline.told import Told, acknowledged
 from evalrepo.errors import EvalrepoError, Finding, GitError, Place
+from evalrepo.store.fastrange import AUDIT, AUDITED, REFS, ages, audit_key
 
 if TYPE_CHECKING:
     from evalrepo.discipline.numbering import Fact
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
 
 SHORT = 9
-VERSION = 1
-"""Of what is remembered of an audit."""
 
 
 def audited(repo: Repository, since: str | None, head: str = "HEAD") -> list[Told]:
@@ -81,7 +79,7 @@ def present(repo: Repository, head: str) -> list[Told]:
         (repo.home / "journal").glob("*.jsonl")
     ):  # of runs that live or died: they change without a trace in the key
         return [*map(Told, _state(repo, head, elsewhere))]
-    key, cache = _key(repo, head), Cache(repo.home, "audit", VERSION)
+    key, cache = _key(repo, head), Cache(repo.home, *AUDIT)
     known = cache.get([key]).get(key)
     if known is not None:
         return [Told(Finding(Place(*place), *rest)) for place, *rest in json.loads(known)]
@@ -92,11 +90,10 @@ def present(repo: Repository, head: str) -> list[Told]:
 
 
 def _key(repo: Repository, head: str) -> str:
-    """All that `_state` rests on where it looks nowhere else: results, config, our refs, this clone's count, the hour
-    (a claim grows old)."""
-    listing = repo.git("ls-tree", "-z", "--full-tree", head, "--", "AgentsReport", CONFIG)
-    ours = json.dumps([repo.refs("refs/evalrepo/"), own_clone(repo), given(repo), repo.world.timestamp()[:13]])
-    return sha256(listing + ours.encode()).hexdigest()
+    listing = repo.git("ls-tree", "-z", "--full-tree", head, "--", *AUDITED)
+    config = repo.git.code("cat-file", "blob", f"{head}:{CONFIG}")[1]
+    ours = repo.git(*REFS, "refs/evalrepo/")
+    return audit_key(listing, ours, repo.home, repo.world.timestamp()[:13] if ages(config) else "")
 
 
 def _state(repo: Repository, head: str, elsewhere: Elsewhere) -> Iterator[Finding]:

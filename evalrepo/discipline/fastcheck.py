@@ -3,7 +3,7 @@
 `clean` says True only where everything is as usual: the staged lock is HEAD's, the staged files below its roots are its
 lines, config and ledger are HEAD's. Whatever is unusual is the full command's. Two git processes run side by side; the
 lock is read from disk and proven to be the staged one by its blob id. No import of subprocess, json, re or our
-own modules: each costs more than the check.
+own modules but the door to git: each costs more than the check.
 """
 
 from __future__ import annotations
@@ -11,19 +11,11 @@ from __future__ import annotations
 import os
 from hashlib import sha1, sha256
 
+from evalrepo.discipline.fastgit import ODD, finish, spawn, start
+
 LOCK, CONFIG, LEDGER, RESERVE = b"evalrepo.lock", b"evalrepo.yaml", b"evalrepo.ledger", b"scenarios-reserve"
 OURS = (LOCK, CONFIG, LEDGER)
-HARD = ("--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-QUIET = {
-    "LC_ALL": "C",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_GRAFT_FILE": "/dev/null/none",
-}
 ASKED = (["--staged"], ["--staged", "--deep"], ["--deep", "--staged"])
-ODD = frozenset({"GIT_WORK_TREE", "GIT_NAMESPACE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_SHALLOW_FILE"})
 EMPTY = (
     b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     b"473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
@@ -59,16 +51,16 @@ def _merging(environ: dict[str, str]) -> bool | None:
 
 
 def _as_locked(lock: bytes, environ: dict[str, str]) -> bool:
-    roots = _roots(lock)
-    listing = _start(["ls-files", "-s", "-v", "-z", "--", *map(os.fsdecode, (*OURS, RESERVE, *roots))], environ)
-    head = _start(["ls-tree", "-z", "HEAD", "--", *map(os.fsdecode, OURS)], environ)
-    expected = _parse(lock, len(roots))  # while git reads the index
-    staged, committed = _finish(listing), _finish(head)
+    roots = roots_of(lock)
+    listing = start(["ls-files", "-s", "-v", "-z", "--", *map(os.fsdecode, (*OURS, RESERVE, *roots))], environ)
+    head = start(["ls-tree", "-z", "HEAD", "--", *map(os.fsdecode, OURS)], environ)
+    expected = entries(lock, len(roots), b"H ", b"", b" 0\t")  # while git reads the index
+    staged, committed = finish(listing), finish(head)
     if staged is None or committed is None or expected is None or any(empty in staged for empty in EMPTY):
         return False
-    entries = staged[:-1].split(b"\0")
-    frozen = [entry for entry in entries if b"\tevalrepo." not in entry]
-    ours = [entry for entry in entries if b"\tevalrepo." in entry]
+    listed = staged[:-1].split(b"\0")
+    frozen = [entry for entry in listed if b"\tevalrepo." not in entry]
+    ours = [entry for entry in listed if b"\tevalrepo." in entry]
     return frozen == expected and _unchanged(ours, committed, lock)
 
 
@@ -77,7 +69,7 @@ def _lock_on_disk() -> bytes:
         return file.read()
 
 
-def _roots(lock: bytes) -> list[bytes]:
+def roots_of(lock: bytes) -> list[bytes]:
     """The lock's roots; ValueError for any that we would not have written."""
     roots: list[bytes] = []
     at = lock.index(b"\n") + 1
@@ -90,8 +82,9 @@ def _roots(lock: bytes) -> list[bytes]:
     return roots
 
 
-def _parse(lock: bytes, roots: int) -> list[bytes] | None:
-    """The lines as `git ls-files -s -v` prints unmarked entries, None for what is not a lock as we write it.
+def entries(lock: bytes, roots: int, before: bytes, between: bytes, after: bytes) -> list[bytes] | None:
+    """The lines as git lists such files (`before`, mode, `between`, blob id, `after`, path), None for what is not a
+    lock as we write it.
 
     Modes, blob ids, paths and their order need no look: they are held against git's own.
     """
@@ -109,7 +102,7 @@ def _parse(lock: bytes, roots: int) -> list[bytes] | None:
         and {len(total) for total in sums} <= {64}
         and not b"".join(sums).translate(None, b"0123456789abcdef")
     )
-    return [b"H " + line[:oid] + b" 0\t" + line[path:] for line in lines] if usual else None
+    return [before + line[:7] + between + line[7:oid] + after + line[path:] for line in lines] if usual else None
 
 
 def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:
@@ -128,7 +121,7 @@ def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:
             now[path] = [mode, b"blob", oid]
     if events:
         now[LEDGER] = [b"040000", b"tree", _tree(events)]
-    return now == head and now[LOCK][2] == _oid(b"blob", lock, len(now[LOCK][2]))
+    return now == head and now[LOCK][2] == object_id(b"blob", lock, len(now[LOCK][2]))
 
 
 def _tree(entries: list[tuple[bytes, bytes, bytes]]) -> bytes:
@@ -136,10 +129,10 @@ def _tree(entries: list[tuple[bytes, bytes, bytes]]) -> bytes:
     if any(b"/" in name for name, _, _ in entries):
         raise ValueError
     body = b"".join(m + b" " + n + b"\0" + bytes.fromhex(o.decode()) for n, m, o in sorted(entries))
-    return _oid(b"tree", body, len(entries[0][2]))
+    return object_id(b"tree", body, len(entries[0][2]))
 
 
-def _oid(kind: bytes, body: bytes, digits: int) -> bytes:
+def object_id(kind: bytes, body: bytes, digits: int) -> bytes:
     make = sha1 if digits == 40 else sha256
     return make(kind + b" %d\0" % len(body) + body).hexdigest().encode()
 
@@ -167,7 +160,7 @@ def _ask(lines: list[bytes], end: int, environ: dict[str, str]) -> tuple[int, in
     try:
         os.write(asked, b"".join([line[7:end] + b"\n" for line in lines]))
         os.lseek(asked, 0, os.SEEK_SET)
-        return _spawn(["cat-file", "--batch", "--buffer"], environ, answer, asked), answer
+        return spawn(["cat-file", "--batch", "--buffer"], environ, answer, asked), answer
     finally:
         os.close(asked)
 
@@ -191,33 +184,3 @@ def _told(view: memoryview, told: bytes, lines: list[bytes], end: int) -> bool:
         if (oid, kind, sum_) != (line[7:end], b"blob", line[end + 1 : end + 65]):
             return False
     return True
-
-
-def _spawn(arguments: list[str], environ: dict[str, str], output: int, source: int | None = None) -> int:
-    """A git process with its output in a file; its id."""
-    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-    actions = [
-        nothing if source is None else (os.POSIX_SPAWN_DUP2, source, 0),
-        (os.POSIX_SPAWN_DUP2, output, 1),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-    ]
-    spawn = os.posix_spawnp  # the one process outside its door: the door costs 20 ms
-    return spawn("git", ["git", *HARD, *arguments], {**environ, **QUIET}, file_actions=actions)
-
-
-def _start(arguments: list[str], environ: dict[str, str]) -> tuple[int, int]:
-    """A git process with its output in a pipe: process id, file to read."""
-    read, write = os.pipe()
-    try:
-        return _spawn(arguments, environ, write), read
-    finally:
-        os.close(write)
-
-
-def _finish(process: tuple[int, int]) -> bytes | None:
-    """The whole output, None when git failed."""
-    pid, read = process
-    with open(read, "rb") as pipe:  # noqa: PTH123
-        output = pipe.read()
-    _, status = os.waitpid(pid, 0)
-    return output if status == 0 else None

@@ -5,9 +5,10 @@ The names below are looked up when they are used: an index that is warm needs ne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from evalrepo.store.choose import select_ids
     from evalrepo.store.indexing import Index, index, touched
     from evalrepo.store.loading import Loaded, LoadedScenario, events, load, lock, usable

@@ -6,13 +6,16 @@ reading or writing surfaces.
 
 from __future__ import annotations
 
-import contextlib
+import os
 import sqlite3
-from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from pathlib import Path
 
 from evalrepo import __version__
+
+TYPE_CHECKING = False  # typing, pathlib and contextlib are slow to import, and a hook reads this
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 LAYOUT = 1
 _TABLE = "CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, body TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID"
@@ -24,20 +27,23 @@ _KEEP = 60_000
 class Cache:
     """Entries of one kind (a file name without suffix) and one version of the reader."""
 
-    def __init__(self, home: Path, kind: str, version: int) -> None:
-        self._path = home / "cache" / f"{kind}.sqlite"
+    def __init__(self, home: str | Path, kind: str, version: int) -> None:
+        self._path = os.path.join(home, "cache", f"{kind}.sqlite")  # noqa: PTH118
         self._prefix = f"{LAYOUT}.{version}.{__version__}:"
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
         """Bodies of the keys that are there."""
         wanted = list(dict.fromkeys(keys))
         found: dict[str, str] = {}
-        if not wanted or not self._path.is_file():
+        if not wanted or not os.path.isfile(self._path):  # noqa: PTH113
             return found
         try:
-            with contextlib.closing(self._open()) as base:
+            base = self._open()
+            try:
                 for at in range(0, len(wanted), _CHUNK):
                     found.update(self._some(base, wanted[at : at + _CHUNK]))
+            finally:
+                base.close()
         except (sqlite3.Error, OSError, ValueError, TypeError, UnicodeError):
             self._discard()
             return {}
@@ -47,8 +53,10 @@ class Cache:
         """Keep these; when that does not work, nothing is kept."""
         if not bodies:
             return
+        import contextlib
+
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)  # noqa: PTH103, PTH120
             with contextlib.closing(self._open()) as base, base:
                 base.execute(_TABLE)
                 if base.execute("SELECT count(*) FROM kept").fetchone()[0] > _KEEP:
@@ -71,8 +79,10 @@ class Cache:
         return {key: body for key, body, total in short if total == _sum(key, body)}
 
     def _discard(self) -> None:
-        with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
+        try:
+            os.unlink(self._path)  # noqa: PTH108
+        except OSError:
+            return
 
 
 def _sum(key: str, body: str) -> str:

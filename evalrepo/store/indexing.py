@@ -12,6 +12,7 @@ from evalrepo.discipline.places import CONFIG, RESERVE
 from evalrepo.records import globs
 from evalrepo.repository.tree import Tree
 from evalrepo.store.cache import Cache
+from evalrepo.store.fastrange import INDEX, INDEXED, index_key
 
 if TYPE_CHECKING:
     from evalrepo.records.config import Config
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
     from evalrepo.store.loading import Loaded
 
-FORMAT = 1
 _SETS = ("scenarios", RESERVE)
 _LISTS = ("run_set", "reserve")
 
@@ -62,7 +62,7 @@ class Index:
 def index(tree: Tree, repo: Repository) -> Index:
     """The index of a tree; raises DataError when its files cannot be used and it is not cached."""
     key = _key(tree)
-    cache = Cache(repo.home, "index", FORMAT)
+    cache = Cache(repo.home, *INDEX)
     body = cache.get([key]).get(key) if key else None
     known = _read(body)
     if known is not None:
@@ -79,7 +79,8 @@ def _key(tree: Tree) -> str | None:
     config = tree.under(CONFIG).get(CONFIG)
     if config is None:
         return None
-    return ".".join((config.oid, *(tree.tree_oid(folder) or "-" for folder in (*_SETS, "rubrics"))))
+    folders = {name: oid for name in INDEXED[1:] if (oid := tree.tree_oid(name)) is not None}
+    return index_key({CONFIG: config.oid, **folders})
 
 
 def _read(body: str | None) -> Index | None:

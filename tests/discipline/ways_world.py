@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from frozen_repo import Repo
+
+from evalrepo.store.fastrange import answer
 
 R1, R2, S1 = "scenarios-reserve/R1.yaml", "scenarios-reserve/R2.yaml", "scenarios/S1.yaml"
 RULES, TONE, BOX = "subjects/rules/RULES.md", "rubrics/tone.md", "fixtures/box"
@@ -117,11 +120,25 @@ def merge_by_hand(repo: Repo, *others: str, **files: str) -> str:
     return made
 
 
+def fast(repo: Repo, rev: str = "base") -> str | None:
+    """What the fast path says of the range."""
+    before = Path.cwd()
+    os.chdir(repo.root)
+    try:
+        return answer(["--since", rev], dict(repo.environ))
+    finally:
+        os.chdir(before)
+
+
 def since(repo: Repo, rev: str = "base", *more: str) -> list[dict]:
-    """The findings of `verify --since`, and that its exit code is theirs."""
+    """The findings of `verify --since`, that its exit code is theirs, and that the fast path answers nothing else."""
     code, said = repo.run("verify", "--since", rev, *more, "--format", "json")
     assert code in (0, 1), said
     data = json.loads(said)
     assert data["intact"] == (code == 0)
     assert data["intact"] == all(f["severity"] == "warning" for f in data["findings"])
+    if not more and (line := fast(repo, rev)) is not None:
+        assert data["findings"] == []
+        assert line.startswith(f"{data['commits']} commit")
+        assert f" since {data['start'][:12]}: {data['locked']} frozen file" in line
     return data["findings"]
