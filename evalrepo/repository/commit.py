@@ -241,7 +241,7 @@ def settle(repo: Repository, files: Mapping[str, bytes], on: Landing, told: Sequ
     if steps:
         last = steps[-1]
         after = [t for t in told[told.index(last) :] if t["line"] == "committing"]
-        moved = any(_holds(repo, t) for t in after)
+        moved = any(holds(repo, t) for t in after)
         if not indexlock.settle(last, folder, after[-1] if after else None, moved=moved):
             trouble = f"{last['lock']} is there and is not ours"
         elif not moved:
@@ -250,7 +250,8 @@ def settle(repo: Repository, files: Mapping[str, bytes], on: Landing, told: Sequ
     return trouble
 
 
-def _holds(repo: Repository, told: Mapping[str, Any]) -> bool:
+def holds(repo: Repository, told: Mapping[str, Any]) -> bool:
+    """Whether the reference of a `committing` step has that step's commit."""
     at = repo if told["ref"] != "HEAD" else (_open(repo, Path(told["top"])) or repo)
     with suppress(GitError):
         return at.is_ancestor(told["commit"], told["ref"])

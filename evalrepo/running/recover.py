@@ -13,6 +13,7 @@ from evalrepo.repository import stale
 from evalrepo.running import claims, journal, leases, story
 from evalrepo.running.journal import Journal
 from evalrepo.running.keep import Landed, finish, run_ref
+from evalrepo.store import landing_events
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
@@ -72,6 +73,7 @@ def recover(repo: Repository, world: World) -> list[Recovered]:
         journal.sweep(repo.home)
         claims.sweep(repo.home)
         leases.sweep(repo)
+        landing_events.settle(repo)
         return _all(repo, world)
     except OSError as error:
         raise HarnessError(

@@ -45,6 +45,9 @@ def append(repo: Repository, event: Event, files: Mapping[str, bytes] | None = N
     Returns the event's path. Raises GitError or OSError when one of them cannot be written or staged; then work tree
     and index are as they were.
     """
+    from evalrepo.store.landing_events import settle
+
+    settle(repo)
     path, data = entry(repo, event)
     _refuse_links(repo, (path, *(files or {})))
     every = {path: data, **(files or {})}
@@ -63,13 +66,12 @@ def append(repo: Repository, event: Event, files: Mapping[str, bytes] | None = N
 def commit(repo: Repository, event: Event, message: str) -> str:
     """Commit an event by itself, on what is checked out; the user's index and work tree keep all else. The commit.
 
-    Raises GitError, with nothing moved, as the landing of results does.
+    Raises GitError, with nothing moved, as the landing of results does. After a crash in the middle the next event, or
+    the next run, finishes the index or takes away what was left (`landing_events.settle`).
     """
-    from evalrepo.repository.commit import Landing, land
+    from evalrepo.store.landing_events import land
 
-    path, data = entry(repo, event)
-    name = path.rsplit("/", 1)[1].removesuffix(".yaml").lower()
-    return land(repo, {path: data}, message, on=Landing(name, repo.branch(), lambda _step, _facts: None))
+    return land(repo, *entry(repo, event), message)
 
 
 def person(repo: Repository) -> str:
