@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,42 +177,49 @@ def _edit(repo: Repository, at: Desk, options: Options, by: str) -> int:
     if text is None:
         click.echo("the editor changed nothing, and nothing was recorded")
         return Exit.YES
-    kept = repo.home / "scores" / "cards.txt"
+    kept = repo.home / "scores" / f"cards-{at.sheets[0].record.run}.txt"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(text, "utf-8")
-    code = _take(repo, text, str(kept), options, by)
-    if code == Exit.YES:
-        kept.unlink()
-    else:
-        click.echo(f"your cards are kept: mend {kept}, then evalrepo score --import {kept}")
+    code: int = Exit.NO
+    try:
+        code = _take(repo, text, str(kept), options, by)
+    finally:
+        if code == Exit.YES:
+            kept.unlink()
+        else:
+            file = shlex.quote(os.path.relpath(kept, repo.world.cwd))
+            click.echo(f"your cards are kept: mend {file}, then evalrepo score --import {file}")
     return code
 
 
 def _walk(repo: Repository, at: Desk, options: Options, by: str) -> int:
-    from evalrepo.commands.scoring import Scored, readable
+    from evalrepo.commands.scoring import Scored, news, readable
     from evalrepo.commands.scoring_walk import Stopped, walk
     from evalrepo.store.drafts import Draft
 
     readable(at)
-    made = {sheet.path: Draft(repo, sheet.path, by) for sheet in at.sheets}
+    made = {sheet.path: Draft(repo, _cell(sheet.record), by) for sheet in at.sheets}
     try:
-        walk(at, [made[sheet.path] for sheet in at.sheets])
+        walk(at, [made[sheet.path] for sheet in at.sheets], by)
     except Stopped:
-        click.echo(f"stopped; what was given is kept: evalrepo score {' '.join(options.what)} goes on")
+        click.echo(f"stopped; what was given is kept: {_again(options)} goes on")
         return Exit.INTERRUPTED
     by_path = {sheet.path: sheet.record for sheet in at.sheets}
-    scored = [
-        Scored(record, by, {rep: given for rep, marks in made[path].reps.items() if (given := _given(marks))})
-        for path, record in by_path.items()
-    ]
+    scored = [Scored(record, by, news(record, by, made[path].reps)) for path, record in by_path.items()]
     code = _record(repo, [one for one in scored if one.count], options)
     for draft in made.values():
         draft.drop()
     return code
 
 
-def _given(marks: dict[str, tuple[int | None, str]]) -> dict[str, tuple[int, str]]:
-    return {name: (score, text) for name, (score, text) in marks.items() if score is not None}
+def _cell(record: Record) -> str:
+    return f"{record.executed} {record.scenario} {record.agent}/{record.tier}"
+
+
+def _again(options: Options) -> str:
+    rep = ["--rep", str(options.rep)] if options.rep else []
+    by = ["--by", options.by] if options.by else []
+    return shlex.join(["evalrepo", "score", *options.what, *rep, *by, *([] if options.commit else ["--no-commit"])])
 
 
 def _record(repo: Repository, scored: Sequence[Scored], options: Options, *, left: int = 0) -> int:
@@ -251,7 +260,8 @@ def _say(records: Mapping[str, Record], scored: Sequence[Scored], landed: Sequen
         click.echo("nothing to record: no score was given that is not recorded already")
         return
     for one in scored:
-        what = f"{counted(one.count, 'score')} of {counted(len(one.reps), 'rep')} by {one.by}"
+        back = f" ({one.taken_back} taken back)" if one.taken_back else ""
+        what = f"{counted(one.count, 'score')}{back} of {counted(len(one.reps), 'rep')} by {one.by}"
         click.echo("\n".join(wrapped(f"{what}: {one.record.scenario}, supersedes run {one.record.run}", then="  ")))
     if left:
         click.echo(f"{counted(left, 'card')} without a score: left out")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from evalrepo.errors import DataError, Finding, Place, UsageError
 
 if TYPE_CHECKING:
     from evalrepo.commands.sheets import Desk, Room, Sheet
-    from evalrepo.formats.scorecard import Card
+    from evalrepo.formats.scorecard import Card, Mark
     from evalrepo.records.record import Record
     from evalrepo.repository.repo import Repository
     from evalrepo.scoring.people import Given
@@ -32,6 +33,11 @@ class Scored:
         """How many scores."""
         return sum(map(len, self.reps.values()))
 
+    @property
+    def taken_back(self) -> int:
+        """How many of them take back what was given before."""
+        return [score for given in self.reps.values() for score, _ in given.values()].count(None)
+
 
 @dataclass
 class _Heap:
@@ -39,20 +45,23 @@ class _Heap:
 
     record: Record
     by: str
-    reps: dict[int, dict[str, tuple[int, str]]] = field(default_factory=dict)
+    reps: dict[int, dict[str, tuple[int | None, str]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
 def trouble(evidence: str, sheet: Sheet) -> str:
     """Why a score with this evidence is refused, "" when it is sound."""
+    from evalrepo.render.safe import safe
     from evalrepo.scoring.grounds import grounds
 
     if not evidence:
         return "a score needs evidence; - leaves the metric unset"
+    if any(category(char) in ("Cc", "Cs") for char in evidence.replace("\t", " ")):
+        return f"it holds characters that are no text: {safe(evidence)}"
     assert sheet.material is not None
     found = grounds(evidence, sheet.material)
     if found.missing:
-        return f"not there: {', '.join(found.missing)}"
+        return f"not there: {', '.join(found.missing)} (the log has lines 1 to {sheet.material.length})"
     if not found.found:
         return "it names no place: write line N of the log, a file, or a “quotation” of what was done, printed or said"
     return ""
@@ -68,8 +77,8 @@ def readable(desk: Desk) -> None:
 
 
 def cards(desk: Desk, by: str) -> list[Card]:
-    """An empty card for each rep, with what other sources scored already."""
-    from evalrepo.formats.scorecard import Card, Mark
+    """A card for each rep: what this person gave before, not what others gave, and what other sources scored."""
+    from evalrepo.formats.scorecard import Card
 
     return [
         Card(
@@ -79,13 +88,23 @@ def cards(desk: Desk, by: str) -> list[Card]:
             sheet.rep.rep,
             by,
             sheet.rep.status,
-            {metric: Mark(None) for metric in sheet.open},
+            {name: _mark(name, sheet, by) for name in sheet.rep.metrics},
             ", ".join(spawn.agent or "unnamed" for spawn in sheet.rep.spawns) or "none",
             str(sheet.rep.usage.tool_calls),
-            given={n: f"{m.score} ({m.source})" for n, m in sheet.rep.metrics.items() if n not in sheet.open},
         )
         for sheet in desk.sheets
     ]
+
+
+def _mark(name: str, sheet: Sheet, by: str) -> Mark:
+    from evalrepo.formats.scorecard import Mark
+    from evalrepo.scoring.people import rating
+
+    found = sheet.rep.metrics[name]
+    if name not in sheet.open:
+        return Mark(None, given=f"{found.score} ({found.source})")
+    own = rating(found, by)
+    return Mark(None) if own is None else Mark(own.score, own.evidence)
 
 
 def of_cards(repo: Repository, found: Sequence[Card], by: str, file: str) -> list[Scored]:
@@ -100,7 +119,26 @@ def of_cards(repo: Repository, found: Sequence[Card], by: str, file: str) -> lis
             _of_card(room, card, card.by or by, file, heaps, findings)
     if findings:
         raise DataError(findings, hint="nothing was recorded; mend the cards and import them again")
-    return [Scored(h.record, h.by, h.reps, tuple(h.notes)) for h in heaps.values()]
+    made = [Scored(h.record, h.by, news(h.record, h.by, h.reps), tuple(h.notes)) for h in heaps.values()]
+    return [one for one in made if one.count]
+
+
+def news(record: Record, by: str, reps: Mapping[int, Given]) -> dict[int, Given]:
+    """What of these scores the person has not given already, of metrics that are open."""
+    from evalrepo.scoring.people import open_metrics, rating
+
+    out: dict[int, Given] = {}
+    for rep in record.last_attempts():
+        new = {}
+        for name in open_metrics(rep):
+            own = rating(rep.metrics[name], by)
+            before = (None, "") if own is None else (own.score, own.evidence)
+            answer = reps.get(rep.rep, {}).get(name, before)
+            if answer != before:
+                new[name] = answer
+        if new:
+            out[rep.rep] = new
+    return out
 
 
 def _of_card(
@@ -144,5 +182,12 @@ def _unfit(card: Card, sheet: Sheet, file: str) -> list[Finding]:
             hint = f"people score {', '.join(sheet.open)} here; a check that is wrong is mended, then evalrepo rescore"
             out.append(Finding(place, "SCO005", f"{name} is not a person's to score", hint))
         elif why := trouble(mark.evidence, sheet):
-            out.append(Finding(place, "SCO006", f"{name}: {why}", "what happened: evalrepo show RUN"))
+            out.append(
+                Finding(
+                    place,
+                    "SCO006",
+                    f"{name}: {why}",
+                    f"what happened: evalrepo show {sheet.record.run} {sheet.record.scenario}",
+                )
+            )
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ import click
 if TYPE_CHECKING:
     from evalrepo.commands.sheets import Anchors, Desk, Sheet
     from evalrepo.store.drafts import Draft
+
+Answer = tuple[int | None, str]
+"""A score, None for unset, and its evidence."""
 
 KEYS = "0-3, - unset, t whole transcript, a anchors, b back, q stop"
 
@@ -21,34 +25,52 @@ class Stopped(Exception):  # noqa: N818 - a wish, not a fault
 
 @dataclass(frozen=True)
 class Step:
-    """One metric of one rep."""
+    """One metric of one rep. `which`: its place among all, for a person."""
 
     sheet: Sheet
     metric: str
+    draft: Draft
+    anchors: Anchors
+    which: str
+
+    def earlier(self, by: str) -> Answer | None:
+        """What this person gave in this walk, in one that stopped, or in a record."""
+        from evalrepo.scoring.people import rating
+
+        kept = self.draft.reps.get(self.sheet.rep.rep, {}).get(self.metric)
+        recorded = rating(self.sheet.rep.metrics[self.metric], by)
+        return kept or (None if recorded is None else (recorded.score, recorded.evidence))
+
+    def put(self, answer: Answer) -> None:
+        """Keep it."""
+        self.draft.put(self.sheet.rep.rep, self.metric, *answer)
 
 
-def walk(desk: Desk, drafts: Sequence[Draft]) -> None:
+def walk(desk: Desk, drafts: Sequence[Draft], by: str) -> None:
     """Ask for every open metric of every rep; each answer is kept in the rep's draft at once. `Stopped` on q, Ctrl-C
     and the end of input. `drafts`: one a sheet."""
-    steps = [(Step(s, m), d) for s, d in zip(desk.sheets, drafts, strict=True) for m in s.open]
+    pairs = [(s, m, d) for s, d in zip(desk.sheets, drafts, strict=True) for m in s.open]
+    steps = [
+        Step(s, m, d, desk.anchors[s.record.scenario, m], f"{n} of {len(pairs)} · {s.record.scenario} rep {s.rep.rep}")
+        for n, (s, m, d) in enumerate(pairs, 1)
+    ]
     at, shown = _first_open(steps), None
     while at < len(steps):
-        step, draft = steps[at]
+        step = steps[at]
         if shown is not step.sheet:
             _show(step.sheet)
             shown = step.sheet
-        anchors = desk.anchors[step.sheet.record.scenario, step.metric]
-        _ask(step, anchors)
-        at = max(0, at + _answer(step, draft, anchors))
+        _ask(step, by)
+        at = max(0, at + _answer(step, by))
     click.echo("every metric has an answer")
 
 
-def _first_open(steps: Sequence[tuple[Step, Draft]]) -> int:
+def _first_open(steps: Sequence[Step]) -> int:
     """Where an earlier walk stopped."""
-    given = [step.metric in draft.reps.get(step.sheet.rep.rep, {}) for step, draft in steps]
-    done = given.index(False) if False in given else len(given)
-    if done:
-        click.echo(f"{done} of {len(given)} answers from before are kept; b goes back to them")
+    given = [step.metric in step.draft.reps.get(step.sheet.rep.rep, {}) for step in steps]
+    done = given.index(False) if False in given else len(given) - 1
+    if any(given):
+        click.echo(f"{sum(given)} of {len(given)} answers from before are kept; b goes back to them")
     return done
 
 
@@ -71,7 +93,7 @@ def _status(sheet: Sheet) -> str:
     return f" · says {sheet.rep.status}" if sheet.rep.status else ""
 
 
-def _answer(step: Step, draft: Draft, anchors: Anchors) -> int:
+def _answer(step: Step, by: str) -> int:
     """Ask until there is an answer; how many steps to go on: 1, or -1 back."""
     while True:
         word = line(f"{step.metric} ({KEYS}):").strip().lower()
@@ -83,27 +105,36 @@ def _answer(step: Step, draft: Draft, anchors: Anchors) -> int:
             case "t":
                 whole(step.sheet)
             case "a":
-                _ask(step, anchors)
+                _ask(step, by)
+            case "" if (answer := step.earlier(by)) is not None:
+                step.put(answer)
+                return 1
             case "-" | "–":
-                draft.put(step.sheet.rep.rep, step.metric, None, "")
+                step.put((None, ""))
                 return 1
             case "0" | "1" | "2" | "3":
                 if text := evidence(step.sheet):
-                    draft.put(step.sheet.rep.rep, step.metric, int(word), text)
+                    step.put((int(word), text))
                     return 1
             case _:
-                click.echo(f"  {word[:20]!r} is no score")
+                from evalrepo.render.safe import safe
+
+                click.echo(f"  “{safe(word[:20])}” is no score: 0, 1, 2 or 3; - leaves it unset")
 
 
-def _ask(step: Step, anchors: Anchors) -> None:
+def _ask(step: Step, by: str) -> None:
     from evalrepo.render.safe import wrapped
 
     click.echo("")
-    click.echo("\n".join(wrapped(f"{step.metric} {anchors.ask}".rstrip(), then="   ")))
-    for score, meaning in anchors.scale.items():
+    click.echo("\n".join(wrapped(step.which, then="  ")))
+    click.echo("\n".join(wrapped(f"{step.metric} {step.anchors.ask}".rstrip(), then="   ")))
+    for score, meaning in step.anchors.scale.items():
         click.echo("\n".join(wrapped(meaning, first=f"  {score}  ", then="     ")))
-    if not anchors.scale:
+    if not step.anchors.scale:
         click.echo("  no rubric has anchors for it: 3 is good, 0 is bad")
+    if (answer := step.earlier(by)) is not None:
+        said = "you left it unset" if answer[0] is None else f"you gave {answer[0]}: {answer[1]}"
+        click.echo("\n".join(wrapped(f"{said} (Enter keeps it)", first="  ", then="     ")))
 
 
 def evidence(sheet: Sheet) -> str:
@@ -128,10 +159,14 @@ def whole(sheet: Sheet) -> None:
 
 
 def line(prompt: str) -> str:
-    """One answer; `Stopped` on Ctrl-C and at the end of input."""
-    try:
-        answer: str = click.prompt(prompt, default="", show_default=False, prompt_suffix=" ")
-    except (click.Abort, EOFError):
-        click.echo("")
-        raise Stopped from None
-    return answer
+    """One answer, which arrow keys may edit at a terminal; `Stopped` on Ctrl-C and at the end of input."""
+    with suppress(ImportError):
+        import readline  # noqa: F401 - `input` edits with it once it is there
+    while True:
+        try:
+            return input(f"{prompt} ")
+        except (KeyboardInterrupt, EOFError):
+            click.echo("")
+            raise Stopped from None
+        except UnicodeDecodeError:
+            click.echo("  that is not UTF-8; type it again")

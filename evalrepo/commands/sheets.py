@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalrepo.errors import UsageError
-from evalrepo.records.rubric import anchors
+from evalrepo.records.rubric import Scored, anchors
 
 if TYPE_CHECKING:
     from evalrepo.records.record import Record, Rep
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Anchors:
-    """What a metric asks, and what earns each score ("0" to "3"); from the rubric of this name."""
+    """What a metric asks, its name for people, and what earns each score ("0" to "3"); from the rubric of this name."""
 
     ask: str = ""
+    title: str = ""
     scale: Mapping[str, str] = field(default_factory=dict)
     rubric: str = ""
 
@@ -64,8 +65,9 @@ class Desk:
         return {pair: anchors_of(self.loaded, *pair) for pair in pairs}
 
     def titles(self) -> dict[str, str]:
-        """Metric → what it asks, for people."""
-        return {metric: found.ask for (_, metric), found in sorted(self.anchors.items(), reverse=True)}
+        """Metric → its name for people, or what it asks."""
+        named = sorted(self.anchors.items(), reverse=True)
+        return {metric: _plain(found.title) or found.ask for (_, metric), found in named}
 
 
 Wanted = Callable[["Rep"], tuple[str, ...]]
@@ -154,8 +156,14 @@ def anchors_of(loaded: Loaded, scenario: str, metric: str) -> Anchors:
     first = [] if one is None else [*_named_rubrics(one.scenario), *one.scenario.subject]
     for name in (*first, *(having if len(having) == 1 else ())):
         if name in having:
-            return Anchors(having[name].ask, having[name].scale, name)
+            found = having[name]
+            return Anchors(found.ask, found.title if isinstance(found, Scored) else "", found.scale, name)
     return Anchors()
+
+
+def _plain(title: str) -> str:
+    """As it stands within a line: `Success` is `success`, `API use` stays."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
 def _named_rubrics(scenario: Scenario) -> list[str]:

@@ -38,11 +38,15 @@ _NOT_GIVEN = frozenset({"", UNSET, "-", "—", "0-3"})
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One metric on a card: 0 to 3, None when it is not given; what it rests on; the card's line that says so."""
+    """One metric on a card: 0 to 3, None when it is not given; what it rests on; the card's line that says so.
+
+    `given`: what another source scored already, in words. Written for people, not read back.
+    """
 
     score: int | None
     evidence: str = ""
     line: int = 0
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,6 @@ class Card:
     """One rep as a person scored it. `cell` is AGENT/TIER; `rep` counts from 1, 0 when the card names none.
 
     `line` is its first, from 1.
-
-    `given` is what other sources scored already (metric → words): written for people, not read back.
     """
 
     scenario: str
@@ -65,7 +67,6 @@ class Card:
     calls: str = ""
     notes: str = ""
     line: int = 0
-    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def filled(self) -> bool:
@@ -83,15 +84,14 @@ def _dumped(card: Card, titles: Mapping[str, str]) -> str:
     lines = [f"{name}: {text}" for name, text in heads.items() if text]
     lines.append(f"Status: {card.status or ' | '.join(STATUSES)}")
     names = {
-        metric: f"{metric} {titles.get(metric, '').replace(':', ' ')}".strip() for metric in (*card.given, *card.marks)
+        metric: f"{'# ' * bool(mark.given)}{metric} {titles.get(metric, '').replace(':', ' ')}".strip() + ":"
+        for metric, mark in card.marks.items()
     }
-    wide = max(map(len, names.values()), default=0) + 1
-    for metric, words in card.given.items():
-        lines.append(f"# {names[metric] + ':':{wide}} {words}")
-    wide += 2 * bool(card.given)
+    wide = max(map(len, names.values()), default=0)
     for metric, mark in card.marks.items():
         score = "0-3" if mark.score is None and not card.by else _shown(mark.score)
-        lines.append(f"{names[metric] + ':':{wide}} {score}   evidence: {_one_line(mark.evidence)}".rstrip())
+        said = mark.given or f"{score}   evidence: {_one_line(mark.evidence)}".rstrip()
+        lines.append(f"{names[metric]:{wide}} {said}")
     lines += [f"Agents dispatched: {card.agents}".rstrip(), f"Tool calls approx: {card.calls}".rstrip()]
     return "\n".join([*lines, "Notes / weaknesses observed:", *card.notes.splitlines()]) + "\n"
 

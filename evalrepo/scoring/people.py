@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from evalrepo.records.record import MetricScore, Rating, Record, Rep
 
-Given = Mapping[str, tuple[int, str]]
-"""Metric → score from 0 to 3, and evidence."""
+Given = Mapping[str, tuple[int | None, str]]
+"""Metric → score from 0 to 3, and evidence. None takes back what the person gave before."""
 
 
 def open_metrics(rep: Rep) -> tuple[str, ...]:
@@ -24,15 +24,23 @@ def rated(rep: Rep, by: str, given: Given) -> Rep:
     return rep.model_copy(update={"metrics": metrics})
 
 
-def _rated(found: MetricScore, by: str, given: tuple[int, str] | None) -> MetricScore:
-    if given is None:
+def rating(found: MetricScore, by: str) -> Rating | None:
+    """What this person gave."""
+    return next((one for one in found.ratings if one.by == by), None)
+
+
+def _rated(found: MetricScore, by: str, given: tuple[int | None, str] | None) -> MetricScore:
+    before = rating(found, by)
+    if given is None or (given[0] is None and before is None):
         return found
     score, evidence = given
-    others = [rating for rating in found.ratings if rating.by != by]
-    ratings = (*others, Rating(by=by, score=score, evidence=evidence))
-    said = "; ".join(f"{r.by} {r.score}: {r.evidence}" for r in ratings) if others else evidence
-    lowest = min(rating.score for rating in ratings)
-    return MetricScore(score=lowest, source="human", evidence=said, ratings=ratings)
+    new = None if score is None else Rating(by=by, score=score, evidence=evidence)
+    every = [new if one is before else one for one in found.ratings] + ([new] if before is None else [])
+    ratings = tuple(one for one in every if one is not None)
+    if not ratings:
+        return MetricScore(score=None, source="human", evidence=f"taken back by {by}")
+    said = "; ".join(f"{r.by} {r.score}: {r.evidence}" for r in ratings) if len(ratings) > 1 else ratings[0].evidence
+    return MetricScore(score=min(r.score for r in ratings), source="human", evidence=said, ratings=ratings)
 
 
 def raters(reps: Iterable[Rep]) -> list[str]:

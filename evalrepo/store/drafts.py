@@ -16,11 +16,13 @@ Marks = dict[str, tuple[int | None, str]]
 
 
 class Draft:
-    """One person's unfinished scores of one result file. `reps`: number of the rep → what was given."""
+    """One person's unfinished scores of what one run measured in one cell, whichever record of it stands meanwhile.
+    `reps`: number of the rep → what was given."""
 
-    def __init__(self, repo: Repository, result: str, by: str) -> None:
+    def __init__(self, repo: Repository, cell: str, by: str) -> None:
+        """`cell`: words that only this run's cell has."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", by)[:30]
-        self.path = repo.home / "scores" / f"{sha256(f'{result} {by}'.encode()).hexdigest()[:16]}-{name}.json"
+        self.path = repo.home / "scores" / f"{sha256(f'{cell} {by}'.encode()).hexdigest()[:16]}-{name}.json"
         self.reps = _read(self.path)
 
     def put(self, rep: int, metric: str, score: int | None, evidence: str) -> None:

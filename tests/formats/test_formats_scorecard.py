@@ -81,19 +81,18 @@ def test_an_empty_card_asks_for_everything_and_shows_what_is_known() -> None:
         "8kq2v7xa",
         "opencode/small",
         1,
-        marks={"M1": Mark(None)},
-        given={"M6": "3 (mechanical)"},
+        marks={"M1": Mark(None), "M6": Mark(None, given="3 (mechanical)"), "M7": Mark(None)},
         agents="builder",
     )
     text = dump([card], {"M1": "success", "M6": "cost/context"})
     assert text == (
         "Scenario: S1\nRun: 8kq2v7xa\nCell: opencode/small\nRep: 1\nStatus: COMPLETE | PARTIAL | BLOCKED\n"
-        "# M6 cost/context: 3 (mechanical)\nM1 success:        0-3   evidence:\n"
+        "M1 success:        0-3   evidence:\n# M6 cost/context: 3 (mechanical)\nM7:                0-3   evidence:\n"
         "Agents dispatched: builder\nTool calls approx:\nNotes / weaknesses observed:\n"
     )
     again, findings = parse(text, "")
     assert findings == []
-    assert again[0].marks == {"M1": Mark(None, "", 7)}
+    assert again[0].marks == {"M1": Mark(None, "", 6), "M7": Mark(None, "", 8)}
 
 
 WORDS = st.text("abc é日:0", min_size=1, max_size=20).map(str.strip).filter(bool)
