@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evalrepo.comparing.rates import Pair, as_test, paired
 from evalrepo.comparing.statistics import mean, middle, stratified_scores
-from evalrepo.records.inference import InstrumentChange, MetricResult, UsageMedian
+from evalrepo.records.inference import InstrumentChange, MetricFall, MetricResult, Unset, UsageMedian
 from evalrepo.records.verdict import CellResult, Label
 
 USAGE = (("tokens", ""), ("cost", "USD"), ("tool calls", ""), ("time", "s"))
@@ -34,6 +34,31 @@ def _metric(name: str, pairs: Sequence[Pair], waiver: str) -> MetricResult:
         scores=(sum(len(b.scores[name]) for _, b, _ in held), sum(len(a.scores[name]) for _, _, a in held)),
         test=as_test(stratified_scores(moved)) if moved else None,
         waiver=waiver,
+        fell=_fell(name, held),
+    )
+
+
+def _fell(name: str, held: Sequence[Pair]) -> tuple[MetricFall, ...]:
+    """The cells that fell, the furthest first."""
+    found = [
+        MetricFall(c.name, b.metrics[name], a.metrics[name], b.raters.get(name, ""), a.raters.get(name, ""))
+        for c, b, a in held
+        if a.metrics[name] < b.metrics[name]
+    ]
+    return tuple(sorted(found, key=lambda fall: (fall.after - fall.before, fall.cell)))
+
+
+def unset(cells: Sequence[CellResult]) -> tuple[Unset, ...]:
+    """Metrics that some valid reps of a cell lack and others have; what is the same reps on both sides says nothing."""
+    lacking: dict[str, list[tuple[str, int, int]]] = {}
+    for cell, b, a in paired(cells):
+        for name in {} if cell.same_reps else sorted({*b.scores, *a.scores}):
+            before, after = (side.valid - len(side.scores.get(name, ())) for side in (b, a))
+            if before or after:
+                lacking.setdefault(name, []).append((cell.name, before, after))
+    return tuple(
+        Unset(name, sum(b for _, b, _ in held), sum(a for _, _, a in held), tuple(cell for cell, _, _ in held))
+        for name, held in sorted(lacking.items())
     )
 
 

@@ -17,7 +17,7 @@ CONFIRM = "evalrepo gate --confirm"
 
 def unresolved(bare: Verdict) -> list[Reason]:
     """All of them."""
-    return [*_few(bare), *_suspects(bare), *_metrics(bare), *_by_hand(bare), *_margin(bare)]
+    return [*_few(bare), *_suspects(bare), *_metrics(bare), *_unset(bare), *_by_hand(bare), *_margin(bare)]
 
 
 def _few(bare: Verdict) -> list[Reason]:
@@ -77,6 +77,24 @@ def _metrics(bare: Verdict) -> list[Reason]:
         Reason("inconclusive", "metric", f"{metric_text(m)}: investigate it, or waive it", f"evalrepo diff {base}")
         for m in bare.metrics
         if metric_dropped(m, bare.policy) and not m.waiver
+    ]
+
+
+def _unset(bare: Verdict) -> list[Reason]:
+    """Where every fall matters, a score that is lacking could be one."""
+    if bare.policy.metric_when != "any":
+        return []
+    waived = {w.metric for w in bare.background.waivers if not w.problem}
+    runs = {c.name: c.after.runs[-1] for c in bare.cells if c.after is not None}
+    return [
+        Reason(
+            "inconclusive",
+            "unset",
+            f"metric {one.metric} may have fallen: {plural(one.after, 'rep')} of cells that the base scores lack it",
+            f"evalrepo score {runs[one.cells[0]]}",
+        )
+        for one in bare.unset
+        if one.after and one.metric not in waived
     ]
 
 

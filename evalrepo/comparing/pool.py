@@ -233,6 +233,7 @@ def score(group: Group, reps: int) -> Score:
         worst=(clean, len(first)),
         best=(clean + lost, len(first)),
         repeats=len(said) - len(set(said)),
+        raters=_raters(valid),
     )
 
 
@@ -256,6 +257,14 @@ def _scores(valid: Sequence[Counted]) -> dict[str, tuple[int, ...]]:
         for name, value in rep.last.metrics.items():
             scores.setdefault(name, []).append(value)
     return {name: tuple(values) for name, values in sorted(scores.items())}
+
+
+def _raters(valid: Sequence[Counted]) -> dict[str, str]:
+    found: dict[str, dict[str, None]] = {}
+    for rep in valid:
+        for name, people in rep.last.raters.items():
+            found.setdefault(name, {}).update(dict.fromkeys(people.split(", ")))
+    return {name: ", ".join(people) for name, people in sorted(found.items())}
 
 
 def _medians(valid: Sequence[Counted]) -> tuple[float | None, float | None, float | None, float | None]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from evalrepo.comparing.confirming import confirmations
 from evalrepo.comparing.family import Family, bar, corrected, with_q
-from evalrepo.comparing.measures import instrument, metrics, usage
+from evalrepo.comparing.measures import instrument, metrics, unset, usage
 from evalrepo.comparing.rates import margin, rate
 from evalrepo.comparing.statistics import p_false_suspect
 from evalrepo.comparing.validity import validity
@@ -81,6 +81,7 @@ def _bare(
         margin=margin(overall, comparable, policy) if question == "gate" else None,
         confirmations=confirmations(ordered, confirmed, policy.alpha),
         background=background,
+        unset=unset(comparable),
     )
 
 

@@ -27,10 +27,29 @@ class Test(NamedTuple):
     holm: float | None = None
 
 
+class MetricFall(NamedTuple):
+    """A cell whose mean score of a metric is lower than before; which people scored either side, "" for none."""
+
+    cell: str
+    before: float
+    after: float
+    before_by: str = ""
+    after_by: str = ""
+
+
+class Unset(NamedTuple):
+    """A metric that a cell scores, and not in every valid rep of both sides: how many reps lack it, in which cells."""
+
+    metric: str
+    before: int
+    after: int
+    cells: tuple[str, ...]
+
+
 class MetricResult(NamedTuple):
     """A 0-3 metric over the comparable cells that score it on both sides: means over scenarios, numbers of scores.
 
-    `waiver`: why a drop of it counts as waived, or "".
+    `waiver`: why a drop of it counts as waived, or "". `fell`: the cells that fell, the furthest first.
     """
 
     name: str
@@ -40,6 +59,7 @@ class MetricResult(NamedTuple):
     scores: tuple[int, int]
     test: Test | None
     waiver: str = ""
+    fell: tuple[MetricFall, ...] = ()
 
 
 class UsageMedian(NamedTuple):

@@ -7,6 +7,7 @@ A row is made from the record's JSON, checked by hand as far as it is used; the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 ROW_SCHEMA = 1
@@ -32,7 +33,8 @@ class RepRow(NamedTuple):
     """One attempt. `failed`: ids of gating checks that failed; `axes`: their axes.
 
     `usage` is (tokens, cost in USD, tool calls, seconds), None where unknown; `metrics` maps name to 0-3, unscored
-    metrics left out. `start` is UTC, RFC 3339. `conversation`: equal in reps that are copies, or "".
+    metrics left out. `start` is UTC, RFC 3339. `conversation`: equal in reps that are copies, or "". `raters` maps a
+    metric to the people who scored it.
     """
 
     rep: int
@@ -46,6 +48,7 @@ class RepRow(NamedTuple):
     metrics: Mapping[str, int]
     usage: tuple[int | None, float | None, int, float]
     conversation: str = ""
+    raters: Mapping[str, str] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -195,6 +198,7 @@ def _rep(data: dict[str, Any]) -> RepRow:
         metrics={name: m["score"] for name, m in metrics.items() if m["score"] is not None},
         usage=_usage(data.get("usage", {}), data["timing"]),
         conversation=data.get("conversation", ""),
+        raters={name: ", ".join([r["by"] for r in m["ratings"]]) for name, m in metrics.items() if "ratings" in m},
     )
 
 

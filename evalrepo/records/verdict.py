@@ -18,6 +18,7 @@ from evalrepo.records.inference import (
     Margin,
     MetricResult,
     Test,
+    Unset,
     UsageMedian,
 )
 
@@ -43,6 +44,7 @@ class Score(NamedTuple):
     failed; `metrics` are means of 0-3, `scores` what they are means of; `usage` medians (tokens, USD, tool calls,
     seconds), None where unknown; `interval` is Wilson's, 95 %. `worst` and `best` are the counts of the first N reps
     if every ERROR attempt had been a FAIL, or a PASS. `repeats` counts valid reps that are copies of an earlier one.
+    `raters`: the people who scored a metric, by name.
     """
 
     passes: int
@@ -67,6 +69,7 @@ class Score(NamedTuple):
     worst: tuple[int, int] = (0, 0)
     best: tuple[int, int] = (0, 0)
     repeats: int = 0
+    raters: Mapping[str, str] = NONE
 
     @property
     def attempts_lost(self) -> int:
@@ -322,6 +325,7 @@ class Verdict(NamedTuple):
     margin: Margin | None = None
     confirmations: tuple[Confirmation, ...] = ()
     background: Background = Background()
+    unset: tuple[Unset, ...] = ()
 
     @property
     def exit(self) -> int:

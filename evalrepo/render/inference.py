@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from evalrepo.records.inference import Bar, HandScore, InstrumentChange, MetricResult, Test, UsageMedian
+from evalrepo.records.inference import Bar, HandScore, InstrumentChange, MetricFall, MetricResult, Test, UsageMedian
 from evalrepo.records.verdict import CellResult, Rate, Verdict
 from evalrepo.render.findings import counted
 
 Row = tuple[str, ...]
 TEST_HEADS = ("exact test", "p", "p (drop)", "mid-p", "Holm", "95 % interval of the change")
 METRIC_HEADS = ("metric 0-3", "cells", "before", "after", "change", "p", "p (drop)", "Holm")
+FALL_HEADS = ("fell", "cell", "before", "after", "change", "by")
 HAND_HEADS = ("by hand", "metric 0-3", "before", "after", "change")
 USAGE_HEADS = ("median of cells", "cells", "before", "after", "change")
 
@@ -97,6 +98,28 @@ def _metric(metric: MetricResult) -> Row:
     test = metric.test
     p, drop, _, holm = _test(test) if test is not None else ("", "", "", "")
     return (metric.name, str(metric.cells), f"{metric.before:.2f}", f"{metric.after:.2f}", shown, p, drop, holm)
+
+
+def falls(verdict: Verdict) -> tuple[Row, list[Row]]:
+    """Heads, and every cell whose mean of a metric is lower than before, by metric, the furthest first."""
+    rows = [_fall(metric.name, fall) for metric in verdict.metrics for fall in metric.fell]
+    people = any(row[-1] for row in rows)
+    return (FALL_HEADS, rows) if people else (FALL_HEADS[:-1], [row[:-1] for row in rows])
+
+
+def _fall(metric: str, fall: MetricFall) -> Row:
+    people = dict.fromkeys(filter(None, (fall.before_by, fall.after_by)))
+    shown = (f"{fall.before:.2f}", f"{fall.after:.2f}", f"{fall.after - fall.before:+.2f}")
+    return (metric, fall.cell, *(number.removesuffix(".00") for number in shown), " → ".join(people))
+
+
+def unset_lines(verdict: Verdict) -> Iterator[str]:
+    """Metrics that some reps lack, one sentence each."""
+    for one in verdict.unset:
+        more = f" and {len(one.cells) - 3} more" if len(one.cells) > 3 else ""
+        sides = [(one.before, verdict.before), (one.after, verdict.after)]
+        where = ", ".join(f"{counted(n, 'rep')} at {side.name}" for n, side in sides if n)
+        yield f"{one.metric} is unset in {where}: {', '.join(one.cells[:3])}{more}"
 
 
 def hand_rows(verdict: Verdict) -> list[Row]:

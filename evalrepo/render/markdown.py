@@ -11,6 +11,7 @@ from evalrepo.render.inference import (
     METRIC_HEADS,
     TEST_HEADS,
     USAGE_HEADS,
+    falls,
     hand_rows,
     inference_lines,
     instrument_lines,
@@ -19,6 +20,7 @@ from evalrepo.render.inference import (
     p_text,
     rates,
     test_rows,
+    unset_lines,
     usage_rows,
 )
 from evalrepo.render.safe import fenced, md
@@ -47,6 +49,8 @@ def verdict_markdown(verdict: Verdict) -> str:
         _cells(verdict, "Unchanged", [c for c in verdict.cells if c.label is Label.SAME], fold=True),
         _folded("Exact tests", _rows(TEST_HEADS, test_rows(verdict))),
         _folded("Metrics", _rows(METRIC_HEADS, metric_rows(verdict))),
+        _folded("Metrics that fell", _rows(*falls(verdict))),
+        _folded("Metrics that are unset", "\n".join(f"- {md(line)}" for line in unset_lines(verdict))),
         _folded("By hand", _rows(HAND_HEADS, hand_rows(verdict))),
         _folded("Usage", _rows(USAGE_HEADS, usage_rows(verdict))),
         _folded("Instrument changes", "\n".join(f"- {md(line)}" for line in instrument_lines(verdict))),

@@ -13,6 +13,7 @@ from evalrepo.render.inference import (
     TEST_HEADS,
     USAGE_HEADS,
     evidence_lines,
+    falls,
     hand_rows,
     inference_lines,
     instrument_lines,
@@ -21,6 +22,7 @@ from evalrepo.render.inference import (
     points,
     rates,
     test_rows,
+    unset_lines,
     usage_rows,
 )
 from evalrepo.render.safe import safe, shortened, width, wrapped
@@ -28,6 +30,9 @@ from evalrepo.render.safe import safe, shortened, width, wrapped
 COLUMNS = 80
 STAND_IN = "\ue000"
 """In the place of text whose columns are not its characters while a table is laid out: tabulate counts characters."""
+
+FALLS = 20
+"""Falls of a metric in a cell that are shown."""
 
 STRIP = 8
 """Letters of a strip that are shown."""
@@ -54,6 +59,8 @@ def verdict_text(verdict: Verdict, style: Style = plain) -> str:
         _cells(verdict, style),
         _moved(verdict),
         _table_of(metric_rows(verdict), METRIC_HEADS),
+        _falls(verdict),
+        [line for text in unset_lines(verdict) for line in wrapped(text, then="  ")],
         _table_of(hand_rows(verdict), HAND_HEADS),
         _table_of(usage_rows(verdict), USAGE_HEADS),
         [line for text in instrument_lines(verdict) for line in wrapped(text, then="  ")],
@@ -131,6 +138,15 @@ def _tests(verdict: Verdict) -> list[str]:
 
 def _table_of(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> list[str]:
     return table(rows, heads, shrink=0) if rows else []
+
+
+def _falls(verdict: Verdict) -> list[str]:
+    """At most so many; `--format json` has all."""
+    heads, rows = falls(verdict)
+    if not rows:
+        return []
+    more = [f"and {len(rows) - FALLS} more: --format json"] if len(rows) > FALLS else []
+    return table(rows[:FALLS], heads, shrink=1) + more
 
 
 def rate_row(rate: Rate) -> tuple[str, ...]:

@@ -183,6 +183,33 @@ def test_the_editor_fills_cards(measured: Repo):
     assert scores(measured)["M1"] == (3, "human", "line 4")
 
 
+def test_a_person_sees_what_they_gave_may_keep_correct_and_take_it_back(measured: Repo):
+    typed(measured, "score", "S1", "--by", "Ann", text="3\nline 4\n1\nline 3\n")
+    said = typed(measured, "score", "S1", "--by", "Ann", text="\n2\n“hallo”\n")
+    assert "you gave 3: line 4 (Enter keeps it)" in said
+    assert "1 score of 1 rep by Ann" in said
+    assert [scores(measured)[m] for m in ("M1", "M4")] == [(3, "human", "line 4"), (2, "human", "“hallo”")]
+    assert "nothing to record" in typed(measured, "score", "S1", "--by", "Ann", text="\n\n")
+    typed(measured, "score", "S1", "--by", "Bob", text="0\nline 4\n-\n")
+    said = typed(measured, "score", "S1", "--by", "Ann", text="-\n-\n")
+    assert "2 scores (2 taken back) of 1 rep by Ann" in said
+    assert [scores(measured)[m] for m in ("M1", "M4")] == [(0, "human", "line 4"), (None, "human", "taken back by Ann")]
+
+
+def test_answers_outlive_what_somebody_else_records_meanwhile(measured: Repo):
+    said = typed(measured, "score", "S1", "--rep", "1", "--by", "Ann B", text="3\nline 4\nq\n", exit=130)
+    assert "evalrepo score S1 --rep 1 --by 'Ann B' goes on" in said
+    typed(measured, "score", "S1", "--by", "Bob", text="3\nline 4\n-\n")
+    assert "1 of 2 answers from before are kept" in typed(measured, "score", "S1", "--by", "Ann B", text="0\nline 3\n")
+    assert scores(measured)["M1"] == (3, "human", "Bob 3: line 4; Ann B 3: line 4")
+
+
+def test_what_is_no_text_is_no_evidence(measured: Repo):
+    said = typed(measured, "score", "S1", text="3\nline 4\x1b[D\nÜbergabe: line 4, „hallo“\n-\n")
+    assert "it holds characters that are no text: line 4\\x1b[D" in said
+    assert scores(measured)["M1"] == (3, "human", "Übergabe: line 4, „hallo“")
+
+
 def test_a_second_person_scores_blind_and_agreement_is_shown(measured: Repo):
     typed(measured, "score", "S1", "--by", "Ann", text="3\nline 4\n0\nline 3\n")
     said = typed(measured, "score", "S1", "--by", "Bob", text="1\nline 3\n0\nline 4\n")
@@ -203,12 +230,30 @@ def test_a_score_that_fell_leaves_the_gate_open_until_it_is_waived(empty: Repo):
     empty.run("run")
     typed(empty, "score", "S1", text="1\nline 4\n3\nline 3\n")
     shown = empty.run("diff", "v1")
-    assert [line.split()[:5] for line in shown.splitlines() if line.startswith("M1 ")] == [
-        ["M1", "1", "3.00", "1.00", "-2.00"]
-    ]
+    rows = [line.split() for line in shown.splitlines() if line.startswith("M1 ")]
+    assert [rows[0][:5], rows[1][4:]] == [["M1", "1", "3.00", "1.00", "-2.00"], ["3", "1", "-2", "Test", "Person"]]
     said = empty.run("gate", exit=3)
     assert "OPEN  metric M1 fell from 3.00 to 1.00 over 1 cell" in said
     assert "M4" not in [line.split()[2] for line in said.splitlines() if line.startswith("OPEN  metric")]
+
+
+def test_a_score_that_the_base_has_and_nobody_gave_yet_leaves_the_gate_open(empty: Repo):
+    policy = "gate: {suites: [release], golden: [S1], margin: 1, metrics: {when: any}}"
+    config = SCORED["evalrepo.yaml"].replace("gate: {suites: [release], golden: [S1]}", policy)
+    empty.commit(SCORED | {"evalrepo.yaml": config}, "the world")
+    empty.run("run")
+    typed(empty, "score", "S1", "--by", "Ann", text="2\nline 4\n3\nline 3\n")
+    empty.git("tag", "v1")
+    empty.commit({"subjects/style/GUIDE.md": GUIDE + "Be brief.\n"}, "another wording")
+    empty.run("run")
+    typed(empty, "score", "S1", text="2\nline 4\n-\n")
+    assert "M4 is unset in 1 rep at WORKTREE: S1-typo · scripted/default" in empty.run("diff", "v1")
+    (lacking,) = [r for r in empty.json("gate", exit=3)["reasons"] if r["kind"] == "inconclusive"]
+    assert lacking["text"] == "metric M4 may have fallen: 1 rep of cells that the base scores lack it"
+    typed(empty, *lacking["command"].split()[1:], text="\n3\nline 4\n")
+    gate = empty.json("gate")
+    assert (gate["unset"], [m["fell"] for m in gate["metrics"]]) == ([], [[], [], []])
+    assert gate["cells"][0]["before"]["raters"] == {"M1": "Ann", "M4": "Ann"}
 
 
 HAND = """\
