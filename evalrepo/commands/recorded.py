@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from os import fsdecode
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.discipline.numbering import Fact, Given, Kept
 from evalrepo.errors import DataError
+from evalrepo.repository import edges
 from evalrepo.results import RUNS
 from evalrepo.running.tombstones import TOMBSTONE
 
@@ -89,38 +89,18 @@ def _listed(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, dict[str, A
     wanted = list(dict.fromkeys(commits))
     if not wanted:
         return
-    messages = git("log", "--no-walk=unsorted", "--stdin", "-z", "--format=%H%n%B", stdin=_lines(wanted))
+    asked = "".join(f"{commit}\n" for commit in wanted).encode("ascii")
+    messages = git("log", "--no-walk=unsorted", "--stdin", "-z", "--format=%H%n%B", stdin=asked)
     said = dict(word.split("\n", 1) for word in messages.decode("utf-8", "replace").split("\0") if "\n" in word)
-    for commit, files in _files(git, wanted):
-        records = {oid: path.removeprefix("results/") for path, oid in files.items() if path.startswith("results/")}
+    for commit, files in edges.held(git, wanted, _PARTS):
+        records = {
+            file.oid: path.removeprefix("results/") for path, file in files.items() if path.startswith("results/")
+        }
         parts = (path.split("/") for path in files if path.startswith("transcripts/"))
         folders = {"/".join(part[:FOLDERS]) for part in parts if len(part) > FOLDERS}
         lines = said.get(commit, "").splitlines()
         found = {"records": records, "folders": sorted(folders), "committed": UNCOMMITTED not in lines}
         yield commit, {**found, "pruned": TOMBSTONE in files}
-
-
-def _files(git: Git, commits: list[str]) -> Iterable[tuple[str, dict[str, str]]]:
-    """Commit → path → blob id of all but the snapshot: each tree against nothing, by one process."""
-    nothing = git.line("hash-object", "-t", "tree", "--stdin")
-    asked = _lines(f"{commit}^{{tree}}" for commit in commits)
-    trees = git("cat-file", "--batch-check=%(objectname)", stdin=asked).decode("ascii").split()
-    feed = _lines(f"{nothing} {tree}" for tree in dict.fromkeys(trees))
-    out = git("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--", *_PARTS, stdin=feed)
-    found: dict[str, dict[str, str]] = {tree: {} for tree in trees}
-    files: dict[str, str] = {}
-    words = iter(out.split(b"\0"))
-    for word in words:
-        *heads, meta = word.split(b"\n")
-        for head in filter(None, heads):
-            files = found[head.decode("ascii").split(" ")[1]]
-        if meta.startswith(b":"):
-            files[fsdecode(next(words))] = meta.split(b" ")[3].decode("ascii")
-    return ((commit, found[tree]) for commit, tree in zip(commits, trees, strict=True))
-
-
-def _lines(words: Iterable[str]) -> bytes:
-    return "".join(f"{word}\n" for word in words).encode("ascii")
 
 
 def own_clone(repo: Repository) -> str:

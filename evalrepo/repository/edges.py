@@ -1,4 +1,4 @@
-"""Every commit of a range with its parents, and what differs between each two of them: two processes, not one a commit.
+"""Many commits by few processes: those of a range with their parents, what differs between each two, what each holds.
 
 No commit-graph file, replace object or graft is believed, and no history is simplified: a merge is held against each
 of its parents.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from os import fsdecode
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalrepo.errors import GitError
 from evalrepo.repository.repo import FETCH_ALL, Repository
+
+if TYPE_CHECKING:
+    from evalrepo.repository.runner import Git
 
 Commits = list[tuple[str, tuple[str, ...]]]
 """Full commit id and parents, parents before children."""
@@ -70,6 +73,32 @@ def rows(repo: Repository, pairs: Iterable[tuple[str, str | None]], paths: Seque
             old_mode, new_mode, old, new, _ = word[1:].split(" ")
             found.append((next(words), _side(old_mode, old), _side(new_mode, new)))
         yield found
+
+
+def held(git: Git, commits: Sequence[str], paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Side]]]:
+    """Each commit with the files that it holds at and below these paths."""
+    if not commits:
+        return
+    nothing = git.line("hash-object", "-t", "tree", "--stdin")
+    asked = _lines(f"{commit}^{{tree}}" for commit in commits)
+    trees = git("cat-file", "--batch-check=%(objectname)", stdin=asked).decode("ascii").split()
+    feed = _lines(f"{nothing} {tree}" for tree in dict.fromkeys(trees))
+    out = git("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--", *paths, stdin=feed)
+    found: dict[str, dict[str, Side]] = {tree: {} for tree in trees}
+    files: dict[str, Side] = {}
+    words = iter(out.split(b"\0"))
+    for word in words:
+        *heads, meta = word.split(b"\n")
+        for head in filter(None, heads):
+            files = found[head.decode("ascii").split(" ")[1]]
+        if meta.startswith(b":"):
+            _, mode, _, oid, _ = meta.decode("ascii").split(" ")
+            files[fsdecode(next(words))] = Side(mode, oid)
+    yield from ((commit, found[tree]) for commit, tree in zip(commits, trees, strict=True))
+
+
+def _lines(words: Iterable[str]) -> bytes:
+    return "".join(f"{word}\n" for word in words).encode("ascii")
 
 
 def _side(mode: str, oid: str) -> Side | None:

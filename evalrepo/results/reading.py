@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.records.row import BadRecord, Head, Row, head
+from evalrepo.repository.edges import held
 from evalrepo.repository.tree import uncollected
 from evalrepo.results.rows import FOLDER, OPEN, RUNS, Cell, Rows, sliced
 from evalrepo.results.shelf import Shelf
@@ -145,23 +146,17 @@ def _run_tables(repo: Repository, shelf: Shelf, tables: dict[tuple[str, str], Ta
 def _listed_runs(repo: Repository, refs: Mapping[str, str], key: str, before: Table | None) -> _Listing:
     known = before.by_source() if before is not None else {}
     listing = _Listing("", "runs", key, [])
+    fresh = dict(held(repo.git, [c for ref, c in refs.items() if f"{ref} {c}" not in known], [RUN_RECORDS]))
     for ref, commit in refs.items():
         source = f"{ref} {commit}"
         if before is not None and source in known:
             files = [(before.path[n], before.oid[n]) for n in known[source]]
         else:
-            files = _run_files(repo, ref, commit)
+            regular = [(path, side.oid) for path, side in fresh[commit].items() if side.mode.startswith("100")]
+            files = [(f"{ref}:{path}", oid) for path, oid in _usable(regular)]
         listing.files += files
         listing.sources[source] = len(files)
     return listing
-
-
-def _run_files(repo: Repository, ref: str, commit: str) -> list[tuple[str, str]]:
-    from evalrepo.repository.tree import rows as listed
-
-    files = listed(repo.git("ls-tree", "-r", "-z", "--full-tree", commit, "--", RUN_RECORDS))
-    regular = [(path, entry.oid) for path, entry in files.items() if entry.mode.startswith("100")]
-    return [(f"{ref}:{path}", oid) for path, oid in _usable(regular)]
 
 
 def _read(git: Git, shelf: Shelf, tables: dict[tuple[str, str], Table | _Listing]) -> None:
