@@ -37,7 +37,12 @@ CODES |= {
     "YML018": "A colon and a space inside unquoted text begin a mapping. Quote the text.",
 }
 
-for _family, _what in (("CFG", "evalrepo.yaml"), ("SCN", "a scenario"), ("RUB", "a rubric"), ("LED", "an event")):
+for _family, _what in (
+    ("CFG", "evalrepo.yaml"),
+    ("SCN", "a scenario"),
+    ("RUB", "a rubric (its labels, its votes)"),
+    ("LED", "an event"),
+):
     CODES |= {
         f"{_family}001": f"A key that {_what} does not have here. It would be ignored, so a slip of the finger would "
         "change what is measured. The hint names the nearest key that exists; `evalrepo schema` describes all.",
@@ -155,6 +160,21 @@ CODES |= {
     "RUB106": "A reference is given to a question that does not take one, so no judge would ever see it.",
     "RUB107": "A value of a scale has no anchor: raters guess what earns it, each in their own way. The ends, 0 and 3, "
     "are demanded, the values between them wanted.",
+    "RUB108": "Labels or votes of a rubric that is not there: rubrics/NAME.md. They calibrate nothing; the rubric was "
+    "renamed or removed without them, or the file bears a wrong name.",
+    "RUB109": "A label or a vote answers a question that its rubric does not ask, or with an answer that the question "
+    "does not allow. It counts for nothing, so the judge would look less tried than it is. These files are written by "
+    "`score --label` and `calibrate`; a line that was edited or merged wrongly is taken from git, or removed.",
+    "RUB110": "The same person labelled the same rep twice, or the same judge voted twice on it by the same rubric: "
+    "a merge kept both lines. Which of the two holds is for a person to say. Keep one.",
+    "RUB111": "A vote's answer is not what more than half of its votes said: it was changed by hand, and who does that "
+    "calibrates a judge that does not exist. Restore the line from git, or remove it and run `evalrepo calibrate`.",
+    "RUB112": "Labels answer a question that was worded otherwise: its text, its answers or what earns a score changed "
+    "since. They count for nothing. Label these reps again, or take the new words back.",
+    "RUB113": "A judge's votes are by another text of the rubric, or by another judge than evalrepo.yaml names. What "
+    "was calibrated is not what decides now, so the judge is advisory until `evalrepo calibrate` asks it again.",
+    "RUB114": "A YAML file in rubrics/ that nobody reads: labels are rubrics/NAME.labels.yaml, votes "
+    "rubrics/NAME.votes.yaml. Rename it, or move it elsewhere.",
     "FIX101": "A fixture is named that holds no file in git. Empty directories are not stored; `git add` its files.",
     "FIX102": "A fixture holds a submodule or a git-lfs pointer: after a clone the files are not there. Store them.",
     "FIX103": "A symlink in a fixture leads out of it, so a rep would read or write what is not the sandbox's.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,13 @@ from evalrepo.errors import Exit, HarnessError, UsageError
 if TYPE_CHECKING:
     from evalrepo.commands.sheets import Sheet
     from evalrepo.records.calibration import Calibration
+    from evalrepo.records.config import Config
+    from evalrepo.records.judgement import Judgement, Spent
     from evalrepo.records.labels import Label, Voted
     from evalrepo.records.rubric import Rubric
     from evalrepo.repository.repo import Repository
     from evalrepo.running.judging import Court
+    from evalrepo.store import Loaded
     from evalrepo.world import World
 
 
@@ -37,15 +40,23 @@ class Case:
     """The labelled reps that are at hand."""
     lacking: dict[str, str] = field(default_factory=dict)
     """Why a transcript cannot be had → the way to get it."""
+    today: str = ""
+    """Whom the config asks by this rubric, "" for nobody."""
+
+    def by_today(self, question: str, judge: str) -> bool:
+        """Whether this judge's votes are those of the judge that is asked today, as far as is known."""
+        mine = [vote for (asked, _, by), vote in self.votes.items() if (asked, by) == (question, judge)]
+        return not self.today or any(vote.whom in ("", self.today) for vote in mine)
 
 
 @click.command("calibrate")
 @click.argument("rubric")
 @option.live
 @click.option("--no-ask", is_flag=True, help="Ask no judge: only what was recorded or voted before.")
+@click.option("--again", is_flag=True, help="Ask also where the judge has voted, as after a move of its model.")
 @option.text_or_json
 @click.pass_obj
-def command(world: World, *, rubric: str, live: bool, no_ask: bool, format: str) -> int:  # noqa: A002
+def command(world: World, *, rubric: str, live: bool, no_ask: bool, again: bool, format: str) -> int:  # noqa: A002
     """Compare a judge with people, question by question, on the reps that people labelled (`score --label`).
 
     Its answers are those that runs recorded by this very rubric; where there are none it is asked now, and its votes go
@@ -61,18 +72,38 @@ def command(world: World, *, rubric: str, live: bool, no_ask: bool, format: str)
     from evalrepo.repository.repo import Repository
     from evalrepo.store import load, usable
 
+    if no_ask and again:
+        raise UsageError("--no-ask and --again want two different things", hint="give one of them")
     repo = Repository.open(world)
     tree = repo.tree("WORKTREE")
     loaded = usable(load(tree, repo))
     case = _case(repo, rubric, loaded.rubrics)
+    case.today = asked_today(loaded.config, case.rubric, world.environ)
     recorded(case)
-    if not no_ask:
-        _ask(case, live=live)
-    _write(case)
+    try:
+        if not no_ask:
+            _ask(case, live=live, again=again)
+    finally:
+        _write(case)
     rule = Rule(**loaded.config.judge.calibration.model_dump())
     found = of_rubric(rubric, case.rubric, case.labels, case.votes.values(), rule)
     _say_json(case, found) if format == "json" else _say(case, found)
-    return Exit.YES if found and all(one.decides for one in found.values()) else Exit.NO
+    return Exit.YES if _decides(case, found) else Exit.NO
+
+
+def asked_today(config: Config, rubric: Rubric, environ: Mapping[str, str]) -> str:
+    """The name of the judge that would be asked by this rubric."""
+    from evalrepo.records.judges import judge_name
+    from evalrepo.running.judging import overridden
+
+    judge = overridden(config.judge, environ)
+    return judge_name(config.model_copy(update={"judge": judge}), rubric.head.judge.model)
+
+
+def _decides(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> bool:
+    """Whether today's judge decides every question that was labelled."""
+    mine = {key: one for key, one in found.items() if case.by_today(key[1], key[2])}
+    return {q for _, q, _ in found} == {q for _, q, _ in mine} and all(one.decides for one in mine.values())
 
 
 def _case(repo: Repository, name: str, rubrics: Mapping[str, Rubric]) -> Case:
@@ -97,24 +128,13 @@ def _case(repo: Repository, name: str, rubrics: Mapping[str, Rubric]) -> Case:
 
 def recorded(case: Case) -> None:
     """Add the answers that runs recorded by this very rubric about the labelled transcripts."""
-    from evalrepo.records.labels import Voted
-    from evalrepo.running.judging import identity
-
     wanted = {(label.question, label.transcript) for label in case.labels}
     for sheet in case.sheets:
         sha = sheet.rep.transcript.sha256 if sheet.rep.transcript is not None else ""
         for one in sheet.rep.judged:
             if (one.question, sha) in wanted and one.rubric_sha256 == case.rubric.sha256 and one.rubric == case.name:
-                judge = identity(one.judge, one.model)
-                vote = Voted(
-                    question=one.question,
-                    transcript=sha,
-                    rubric=one.rubric_sha256,
-                    judge=judge,
-                    answer=one.answer,
-                    votes=tuple(v.answer for v in one.votes),
-                )
-                case.votes.setdefault((one.question, sha, judge), vote)
+                vote = _voted(one, sha)
+                case.votes.setdefault((one.question, sha, vote.judge), vote)
 
 
 def _sheets(case: Case) -> list[Sheet]:
@@ -134,8 +154,8 @@ def _sheets(case: Case) -> list[Sheet]:
     return found
 
 
-def _ask(case: Case, *, live: bool) -> None:
-    """Put the questions of labelled reps without an answer to the judge of today."""
+def _ask(case: Case, *, live: bool, again: bool) -> None:
+    """Put the questions of labelled reps that today's judge did not answer to it."""
     from evalrepo.commands.measuring import consented
     from evalrepo.running.session import begin, bench
     from evalrepo.store import load, usable
@@ -143,44 +163,84 @@ def _ask(case: Case, *, live: bool) -> None:
     tree = case.repo.tree("WORKTREE")
     session = begin(case.repo, tree, usable(load(tree, case.repo)))
     config = session.loaded.config.judge
-    if not (config.command or config.model or config.agent):
+    if not case.today:
         if not case.votes:
             raise UsageError("no judge is configured, and none was asked before", hint="judge: in evalrepo.yaml")
         return
-    asked = {(question, transcript) for question, transcript, _ in case.votes}
-    rest = [one for one in case.labels if (one.question, one.transcript) not in asked]
+    rest = _unanswered(case, again=again)
     if rest and config.costs and not consented(case.repo.world, live=live):
-        raise UsageError(f"the judge costs money, and {len(rest)} reps have no vote", hint="--live, or --no-ask")
+        reps = "1 rep has" if len(rest) == 1 else f"{len(rest)} reps have"
+        raise UsageError(f"the judge costs money, and {reps} no vote of it", hint="--live, or --no-ask")
     if rest:
         with bench(session) as made:
             if made.court is None:
                 raise HarnessError("the judge cannot be asked", hint="evalrepo doctor")
-            _put(case, rest, made.court)
+            _put_all(case, session.loaded, rest, made.court)
 
 
-def _put(case: Case, rest: Sequence[Label], court: Court) -> None:
+def _unanswered(case: Case, *, again: bool) -> list[tuple[Sheet, str]]:
+    """Labelled reps at hand with a question that today's judge gave no answer to, or all of them `again`."""
+    answered = {(q, sha) for (q, sha, _), vote in case.votes.items() if vote.answer and vote.whom in ("", case.today)}
+    questions: dict[str, dict[str, None]] = {}
+    for label in case.labels:
+        if label.question in case.rubric.head.asked and (again or (label.question, label.transcript) not in answered):
+            questions.setdefault(label.transcript, {})[label.question] = None
+    at_hand = {s.rep.transcript.sha256: s for s in case.sheets if s.transcript is not None and s.rep.transcript}
+    return [(sheet, question) for sha, sheet in at_hand.items() for question in questions.get(sha, ())]
+
+
+def _put_all(case: Case, loaded: Loaded, rest: Sequence[tuple[Sheet, str]], court: Court) -> None:
+    from evalrepo.render.findings import counted
+    from evalrepo.render.safe import wrapped
+
+    click.echo("\n".join(wrapped(f"asking {case.today} {counted(len(rest), 'question')}", then="  ")), err=True)
+    calls, costs = 0, []
+    for sheet, question in rest:
+        for spent in _put(case, loaded, sheet, question, court):
+            calls += spent.calls
+            costs.append(spent.cost_usd)
+    known = [cost for cost in costs if cost is not None]
+    cost = f"${sum(known):.4f}" if len(known) == len(costs) else "cost unknown"
+    click.echo(f"{counted(calls, 'call')}, {cost}", err=True)
+
+
+def _put(case: Case, loaded: Loaded, sheet: Sheet, question: str, court: Court) -> Iterator[Spent]:
+    """One question about one rep, as its scenario asks it; the vote stands in the case."""
     from evalrepo.checks.view import View
-    from evalrepo.records.kinds import Asked
-    from evalrepo.records.labels import Voted
-    from evalrepo.running.judging import Hearing, identity
+    from evalrepo.records.asking import as_asked
+    from evalrepo.running.judging import Hearing
 
-    questions: dict[tuple[str, str, int], list[str]] = {}
-    for label in rest:
-        questions.setdefault((label.transcript, label.scenario, label.rep), []).append(label.question)
-    for sheet in case.sheets:
-        if sheet.transcript is None or sheet.rep.transcript is None:
-            continue
-        sha = sheet.rep.transcript.sha256
-        for question in dict.fromkeys(questions.get((sha, sheet.record.scenario, sheet.rep.rep), ())):
-            hearing = Hearing(court, sha)
-            hearing(Asked(rubric=case.name, question=question), View(sheet.transcript))
-            for one in hearing.judged:
-                judge = identity(one.judge, one.model)
-                said = tuple(vote.answer for vote in one.votes)
-                case.votes[question, sha, judge] = Voted(
-                    question=question, transcript=sha, rubric=one.rubric_sha256, judge=judge, answer=one.answer,
-                    votes=said,
-                )  # fmt: skip
+    assert sheet.transcript is not None
+    assert sheet.rep.transcript is not None
+    sha = sheet.rep.transcript.sha256
+    scenario = loaded.scenarios.get(sheet.record.scenario)
+    put = as_asked(scenario.scenario if scenario is not None else None, case.name, question)
+    hearing = Hearing(court, sha)
+    said = hearing(put.asked, View(sheet.transcript).narrowed(put.scope, put.turn))
+    if not hearing.judged:
+        case.lacking[sheet.name] = said.broken
+    for one in hearing.judged:
+        for key, vote in list(case.votes.items()):
+            if key[:2] == (question, sha) and not vote.answer and vote.whom in ("", case.today):
+                del case.votes[key]
+        vote = _voted(one, sha)
+        case.votes[question, sha, vote.judge] = vote
+        yield one.spent
+
+
+def _voted(one: Judgement, sha: str) -> Voted:
+    from evalrepo.records.labels import Voted
+    from evalrepo.running.judging import identity
+
+    return Voted(
+        question=one.question,
+        transcript=sha,
+        rubric=one.rubric_sha256,
+        judge=identity(one.judge, one.model),
+        answer=one.answer,
+        votes=tuple(vote.answer for vote in one.votes),
+        whom=one.judge,
+    )
 
 
 def _write(case: Case) -> None:
@@ -197,12 +257,14 @@ def _say(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> None:
     from evalrepo.store.labels import votes_path
 
     by = {label.transcript: f"{label.scenario} run {label.run} rep {label.rep}" for label in case.labels}
-    for (_, _, judge), one in found.items():
-        click.echo("\n".join(calibration_text(one, judge, by)) + "\n")
+    for (_, question, judge), one in found.items():
+        click.echo("\n".join(calibration_text(one, judge, by)))
+        if not case.by_today(question, judge):
+            click.echo("\n".join(wrapped(f"not the judge of today: {case.today}", then="  ")))
+        click.echo("")
     for name, how in case.lacking.items():
         click.echo("\n".join(wrapped(f"not at hand: {name}: {how}", then="  ")), err=True)
-    decides = bool(found) and all(one.decides for one in found.values())
-    click.echo(f"calibrate: {'the judge decides' if decides else 'advisory: shown, in no verdict'}")
+    click.echo(f"calibrate: {'the judge decides' if _decides(case, found) else 'advisory: shown, in no verdict'}")
     if case.votes:
         click.echo(f"next: git add {votes_path(case.name)}, git commit")
 
@@ -210,6 +272,9 @@ def _say(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> None:
 def _say_json(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> None:
     from evalrepo.render.json import plain, to_json
 
-    rows = [{"judge": judge, "decides": one.decides, **plain(one)} for (_, _, judge), one in found.items()]
+    rows = [
+        {"judge": judge, "today": case.by_today(question, judge), "decides": one.decides, **plain(one)}
+        for (_, question, judge), one in found.items()
+    ]
     data = {"schema": 1, "rubric": case.name, "rubric_sha256": case.rubric.sha256, "questions": rows}
     click.echo(to_json({**data, "not_at_hand": case.lacking}), nl=False)

@@ -12,20 +12,19 @@ import click
 from evalrepo.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from evalrepo.commands.sheets import Sheet
-    from evalrepo.records.rubric import Rubric
+    from evalrepo.commands.sheets import Room, Sheet
+    from evalrepo.records.rubric import Question, Rubric
     from evalrepo.repository.repo import Repository
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of a rubric, with the answers that are allowed."""
+    """A question of a rubric, and what the rubric says to whoever answers."""
 
     rubric: str
-    question: str
-    ask: str
-    answers: tuple[str, ...]
-    scale: dict[str, str]
+    name: str
+    question: Question
+    prose: str
 
 
 def label(repo: Repository, words: Sequence[str], name: str, by: str, rep: int | None) -> int:
@@ -38,19 +37,23 @@ def label(repo: Repository, words: Sequence[str], name: str, by: str, rep: int |
 
     room = Room(repo)
     asked = question_of(room.loaded.rubrics, name)
-    at = room.desk(words, rep=rep, wanted=lambda one: (asked.question,) if one.valid and one.transcript else ())
+    at = room.desk(words, rep=rep, wanted=lambda one: (asked.name,) if one.valid and one.transcript else ())
     readable(at)
-    known = {(one.question, one.transcript) for one in labels_of(repo.tree("WORKTREE"), asked.rubric) if one.by == by}
-    rest = [sheet for sheet in shuffled(at.sheets, f"{name} {by}") if (asked.question, _sha(sheet)) not in known]
+    held = [one for one in labels_of(repo.tree("WORKTREE"), asked.rubric) if one.by == by]
+    known = {(one.question, one.transcript) for one in held if one.wording in ("", asked.question.wording)}
+    sheets = list({_sha(sheet): sheet for sheet in at.sheets}.values())
+    rest = [sheet for sheet in shuffled(sheets, f"{name} {by}") if (asked.name, _sha(sheet)) not in known]
     done = 0
+    if rest and asked.prose.strip():
+        click.echo("\n".join(_prose(asked.prose)))
     try:
         for number, sheet in enumerate(rest, 1):
-            _one(repo, asked, sheet, by, f"rep {number} of {len(rest)}")
+            _one(repo, asked, sheet, by, _Rep(f"rep {number} of {len(rest)}", _reference(room, asked, sheet)))
             done += 1
     except Stopped:
         click.echo(f"stopped after {done} of {len(rest)}; the labels so far are in {labels_path(asked.rubric)}")
         return Exit.INTERRUPTED
-    click.echo(f"{done} labels added to {labels_path(asked.rubric)}, {len(at.sheets) - len(rest)} were there before")
+    click.echo(f"{done} labels added to {labels_path(asked.rubric)}, {len(sheets) - len(rest)} were there before")
     click.echo(f"next: git add {labels_path(asked.rubric)}; evalrepo calibrate {asked.rubric}")
     return Exit.YES
 
@@ -67,8 +70,7 @@ def question_of(rubrics: Mapping[str, Rubric], name: str) -> Asked:
     if question not in asked:
         hint = " or ".join(f"{rubric}/{one}" for one in asked)
         raise UsageError(f"{name} names no question" if question else f"{name} asks several questions", hint=hint)
-    one = asked[question]
-    return Asked(rubric, question, one.ask, one.offered, dict(one.scale))
+    return Asked(rubric, question, asked[question], found.body)
 
 
 def shuffled(sheets: Sequence[Sheet], seed: str) -> list[Sheet]:
@@ -81,14 +83,31 @@ def _sha(sheet: Sheet) -> str:
     return sheet.rep.transcript.sha256
 
 
-def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, which: str) -> None:
+@dataclass(frozen=True)
+class _Rep:
+    """What is said of a rep beside what happened in it: its place in the row, what is known to be right."""
+
+    which: str
+    reference: str
+
+
+def _reference(room: Room, asked: Asked, sheet: Sheet) -> str:
+    """What the rep's scenario says is right, where the question is answered beside that."""
+    from evalrepo.records.asking import as_asked
+
+    one = room.loaded.scenarios.get(sheet.record.scenario)
+    found = as_asked(one.scenario if one is not None else None, asked.rubric, asked.name)
+    return (found.asked.reference or "").strip() if asked.question.reference else ""
+
+
+def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, rep: _Rep) -> None:
     from evalrepo.records.labels import Label
     from evalrepo.store.labels import add_label
 
-    click.echo(f"\n{which}\n" + "\n".join(_shown(asked, sheet)))
+    click.echo(f"\n{rep.which}\n" + "\n".join(_shown(asked.question, sheet, rep.reference)))
     answer, evidence = _answer(asked, sheet)
     given = Label(
-        question=asked.question,
+        question=asked.name,
         transcript=_sha(sheet),
         run=sheet.record.executed,
         scenario=sheet.record.scenario,
@@ -96,6 +115,7 @@ def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, which: str) -> N
         by=by,
         answer=answer,
         evidence=evidence,
+        wording=asked.question.wording,
     )
     add_label(repo, asked.rubric, given)
 
@@ -105,24 +125,33 @@ def _answer(asked: Asked, sheet: Sheet) -> tuple[str, str]:
     from evalrepo.commands.scoring_walk import Stopped, evidence, line, whole
 
     while True:
-        answer = line(f"{asked.question} ({', '.join(asked.answers)}; t whole transcript, q stop):").strip()
+        answer = line(f"{asked.name} ({', '.join(asked.question.offered)}; t whole transcript, q stop):").strip()
         if answer == "q":
             raise Stopped
         if answer == "t":
             whole(sheet)
-        elif answer not in asked.answers:
+        elif answer not in asked.question.offered:
             click.echo(f"  {answer[:20]!r} is not offered")
         elif text := evidence(sheet):
             return answer, text
 
 
-def _shown(asked: Asked, sheet: Sheet) -> Iterator[str]:
+def _prose(text: str) -> Iterator[str]:
+    from evalrepo.render.safe import wrapped
+
+    for line in text.strip().split("\n"):
+        yield from wrapped(line) if line.strip() else [""]
+
+
+def _shown(question: Question, sheet: Sheet, reference: str) -> Iterator[str]:
     from evalrepo.render.safe import wrapped
     from evalrepo.render.told import told
 
     assert sheet.transcript is not None
     yield from told(sheet.transcript)
     yield ""
-    yield from wrapped(asked.ask, then="  ")
-    for score, meaning in asked.scale.items():
+    yield from wrapped(question.ask, then="  ")
+    if reference:
+        yield from wrapped(f"known to be right: {' '.join(reference.split())}", first="  ", then="    ")
+    for score, meaning in question.scale.items():
         yield from wrapped(meaning, first=f"  {score}  ", then="     ")

@@ -79,20 +79,26 @@ def of_rubric(
 ) -> dict[tuple[str, str, str], Calibration]:
     """(rubric, question, judge) → the standing of every judge that voted on labelled reps by this very rubric.
 
-    What was voted by another text of it counts for nothing.
+    What was voted by another text of it counts for nothing, and so do labels of another wording of the question.
     """
     held = list(labels)
     found: dict[tuple[str, str, str], Calibration] = {}
     mine = [vote for vote in votes if vote.rubric == rubric.sha256]
     for question, asked in rubric.head.asked.items():
-        people: dict[str, list[str]] = {}
-        for label in held:
-            if label.question == question:
-                people.setdefault(label.transcript, []).append(label.answer)
+        of_it = [label for label in held if label.question == question]
+        people, stale = _people(of_it, asked.wording)
         for judge in dict.fromkeys(vote.judge for vote in mine if vote.question == question) or ("",):
             said = {v.transcript: v.answer for v in mine if (v.question, v.judge) == (question, judge)}
-            if people or said:
-                found[name, question, judge] = calibrated(
-                    question, asked.offered, people, said, rule, ordinal=bool(asked.scale)
-                )
+            if people or said or stale:
+                one = calibrated(question, asked.offered, people, said, rule, ordinal=bool(asked.scale))
+                found[name, question, judge] = one._replace(stale=stale)
     return found
+
+
+def _people(labels: Sequence[Label], wording: str) -> tuple[dict[str, list[str]], int]:
+    """Transcript → answers, one a person (the last given), and how many labels answer another wording."""
+    said: dict[str, dict[str, str]] = {}
+    current = [label for label in labels if label.wording in ("", wording)]
+    for label in current:
+        said.setdefault(label.transcript, {})[label.by] = label.answer
+    return {transcript: list(answers.values()) for transcript, answers in said.items()}, len(labels) - len(current)

@@ -11,6 +11,7 @@ from pydantic_core import core_schema
 from evalrepo.records import base
 from evalrepo.records.config import Config
 from evalrepo.records.event import Event
+from evalrepo.records.labels import Labels, Votes
 from evalrepo.records.record import Record
 from evalrepo.records.rubric import RubricHead
 from evalrepo.records.scenario import ScenarioFile
@@ -19,6 +20,8 @@ KINDS: dict[str, tuple[str, Any]] = {
     "config": ("evalrepo.yaml", Config),
     "scenario": ("scenarios/ID.yaml and scenarios-reserve/ID.yaml", ScenarioFile),
     "rubric": ("the YAML head of rubrics/NAME.md", RubricHead),
+    "labels": ("rubrics/NAME.labels.yaml", Labels),
+    "votes": ("rubrics/NAME.votes.yaml", Votes),
     "event": ("evalrepo.ledger/ULID.yaml", Event),
     "record": ("the JSON block of a result file", Record),
 }

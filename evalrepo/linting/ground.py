@@ -60,7 +60,11 @@ class Ground:
 
     def in_config(self, *keys: Key) -> Place:
         """The place of a path of keys in the config."""
-        return self._best([(CONFIG, ())], keys)
+        return self.at(CONFIG, *keys)
+
+    def at(self, file: str, *keys: Key) -> Place:
+        """The place of a path of keys in a YAML file."""
+        return self._best([(file, ())], keys)
 
     def of(self, scenario: LoadedScenario, *keys: Key) -> Place:
         """The place of a path of keys of a scenario: in its case, else in its set's or its subjects' defaults."""

@@ -34,7 +34,8 @@ class Calibration(NamedTuple):
     """One question of a rubric, one judge. `matrix`: rows people's answers, columns the judge's, ordered as `answers`.
 
     `unanswered`: labelled reps on which the judge gave no answer; `unsettled`: reps on which people differ; `unasked`:
-    labelled reps on which it was not asked. `why`: why it may not decide, "" when it may.
+    labelled reps on which it was not asked; `stale`: labels of another wording of the question. `why`: why it may not
+    decide, "" when it may.
     """
 
     question: str
@@ -49,6 +50,7 @@ class Calibration(NamedTuple):
     unsettled: int = 0
     unasked: int = 0
     why: str = ""
+    stale: int = 0
 
     @property
     def n(self) -> int:

@@ -6,7 +6,7 @@ answer, and read back by the transcript's SHA-256, so that they stay true whatev
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,10 @@ Sha256 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Label(Model):
-    """One answer of one person about one rep, with what it rests on."""
+    """One answer of one person about one rep, with what it rests on.
+
+    `wording`: the SHA-256 of the question as it was read (`Question.wording`), "" where that was not kept.
+    """
 
     question: Name
     transcript: Sha256
@@ -25,7 +28,8 @@ class Label(Model):
     rep: Annotated[int, Field(ge=1)]
     by: Annotated[Text, Field(min_length=1)]
     answer: Text
-    evidence: Text
+    evidence: Annotated[Text, Field(min_length=1)]
+    wording: Sha256 | Literal[""] = ""
 
 
 class Labels(Model):
@@ -37,7 +41,8 @@ class Labels(Model):
 class Voted(Model):
     """A judge's answer about one rep, by the majority of its votes; "" when it gave none.
 
-    `rubric`: the SHA-256 of what it read; `judge`: who answered, the resolved model where it is known.
+    `rubric`: the SHA-256 of what it read; `judge`: who answered, the resolved model where it is known; `whom`: the
+    judge's name as it was asked (`records.judges`), "" where that was not kept.
     """
 
     question: Name
@@ -46,6 +51,7 @@ class Voted(Model):
     judge: Annotated[Text, Field(min_length=1)]
     answer: Text
     votes: tuple[Text, ...] = ()
+    whom: Text = ""
 
 
 class Votes(Model):

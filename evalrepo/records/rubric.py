@@ -52,6 +52,12 @@ class Question(Model):
         return tuple(value for value in SCORES if self.scale and value not in self.scale)
 
     @property
+    def wording(self) -> str:
+        """SHA-256 of all that gives an answer its meaning: the question, the answers, what earns a score."""
+        said = self.model_dump_json(include={"ask", "answers", "scale"})
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    @property
     def offered(self) -> tuple[str, ...]:
         """The answers that are allowed, in the order of the file."""
         return SCORES if self.scale else self.answers

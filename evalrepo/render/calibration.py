@@ -27,6 +27,8 @@ def calibration_text(found: Calibration, judge: str, reps: Mapping[str, str]) ->
     for number, what in (*counts, (found.unsettled, "on which people differ")):
         if number:
             yield f"{counted(number, 'rep')} {what}"
+    if found.stale:
+        yield f"{counted(found.stale, 'label')} of the question as it was worded before"
     for one in found.disagreements[:MOST]:
         place = reps.get(one.transcript, one.transcript[:12])
         yield from wrapped(f"people {one.people}, judge {one.judge}: {place}", first="  ", then="    ")

@@ -14,6 +14,7 @@ from evalrepo.agents.base import ReadError
 from evalrepo.errors import EvalrepoError, UsageError
 from evalrepo.processes import Reason
 from evalrepo.records.config import Tier
+from evalrepo.records.judges import agent_name
 from evalrepo.records.scenario import Scenario
 from evalrepo.records.steps import Step
 from evalrepo.records.transcript import Call, Said, Transcript
@@ -45,8 +46,7 @@ class AgentJudge:
 
     def name(self, model: str | None) -> str:
         """Agent, tier and model."""
-        model = model or self.settings.model
-        return f"{self.agent}/{self.tier}" + (f" ({model})" if model else "")
+        return agent_name(self.agent, self.tier, model or self.settings.model)
 
     def __call__(self, prompt: str, model: str | None) -> Reply:
         """One turn of the CLI. NoReply when it cannot be started, is late, leaves no log, or called a tool."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,8 @@ from typing import Any, Literal
 
 from evalrepo.errors import EvalrepoError
 from evalrepo.processes import capture
+from evalrepo.records.judges import command_argv, command_name
 from evalrepo.scoring.judge.voting import NoReply, Reply
-
-MODEL = "{model}"
-"""In argv: the model that the rubric wishes, else the config's."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +36,18 @@ class CommandJudge:
 
     def name(self, model: str | None) -> str:
         """Its argv."""
-        return shlex.join(self._filled(model))
-
-    def _filled(self, model: str | None) -> list[str]:
-        return [word.replace(MODEL, model or self.model or "") for word in self.argv]
+        return command_name(self.argv, model or self.model)
 
     def __call__(self, prompt: str, model: str | None) -> Reply:
         """One process. NoReply when it cannot be started, is late, or ends with another code than 0."""
         text = prompt.encode("utf-8", "replace")
         try:
             code, out, errors = capture(
-                self._filled(model), cwd=self.cwd, env=self.env, timeout_s=self.timeout_s, stdin=text
+                command_argv(self.argv, model or self.model),
+                cwd=self.cwd,
+                env=self.env,
+                timeout_s=self.timeout_s,
+                stdin=text,
             )
         except (EvalrepoError, OSError) as error:
             raise NoReply(f"the judge's command: {error}") from None
