@@ -158,3 +158,84 @@ def test_two_people_who_differ_leave_a_rep_unsettled(measured: Repo):
     said = measured.run("calibrate", "words", exit=1)
     assert "1 rep on which people differ" in said
     assert "advisory: 3 of 4 labelled reps" in said
+
+
+def test_a_new_judge_is_asked_and_the_old_ones_votes_are_shown_beside_it(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    measured.run("calibrate", "words")
+    other = measured.path.parent / "other.py"
+    other.write_text(JUDGE.replace("stub-1", "stub-2").replace('"plainly" in text', "True"))
+    config = (measured.path / "evalrepo.yaml").read_text().replace("judge.py", "other.py")
+    measured.commit({"evalrepo.yaml": config}, "another judge")
+    assert "evalrepo.yaml asks" in measured.run("lint")
+    said = measured.run("calibrate", "words", exit=1)
+    assert "question told · judge stub-2" in said
+    assert "not the judge of today" in said.partition("judge stub-1")[2].partition("question")[0]
+    assert "advisory: κ 0.00 is below 0.6" in said.partition("judge stub-2")[2]
+    rows = measured.json("calibrate", "words", "--no-ask", exit=1)["questions"]
+    assert {row["judge"]: (row["today"], row["decides"]) for row in rows} == {
+        "stub-1": (False, True),
+        "stub-2": (True, False),
+    }
+
+
+def test_a_judge_whose_model_moved_is_asked_again_when_that_is_wished(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    measured.run("calibrate", "words")
+    script = measured.path.parent / "judge.py"
+    script.write_text(script.read_text().replace("stub-1", "stub-9"))
+    assert "stub-9" not in measured.run("calibrate", "words")
+    said = measured.run("calibrate", "words", "--again")
+    assert "question told · judge stub-9" in said
+    assert (measured.path / "rubrics/words.votes.yaml").read_text().count('"judge": "stub-9"') == 4
+    assert "two different things" in measured.run("calibrate", "words", "--again", "--no-ask", exit=2)
+
+
+def test_a_judge_that_gave_no_answer_is_asked_once_more(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    script = measured.path.parent / "judge.py"
+    script.write_text("raise SystemExit('no network')\n")
+    measured.commit({"rubrics/words.md": RUBRIC.replace("Look at", "Look well at")}, "asked anew")
+    said = measured.run("calibrate", "words", exit=1)
+    assert "4 reps without an answer of the judge" in said
+    script.write_text(JUDGE)
+    assert "calibrate: the judge decides" in measured.run("calibrate", "words")
+    votes = (measured.path / "rubrics/words.votes.yaml").read_text()
+    assert '"answer": ""' not in votes
+
+
+def test_labels_of_another_wording_count_for_nothing_and_are_given_anew(measured: Repo):
+    label(measured, "yes", "yes", "no", "no")
+    asked = RUBRIC.replace("Is it told?", "Is it told in full?")
+    measured.commit({"rubrics/words.md": asked}, "another question")
+    assert '4 labels of "told" as it was worded before' in measured.run("lint")
+    said = measured.run("calibrate", "words", exit=1)
+    assert "4 labels of the question as it was worded before" in said
+    assert "advisory: 0 of 4 labelled reps" in said
+    label(measured, "yes", "yes", "no", "no")
+    assert "calibrate: the judge decides" in measured.run("calibrate", "words")
+    assert (measured.path / "rubrics/words.labels.yaml").read_text().count('"by": "Ann"') == 4
+
+
+def test_the_rubrics_prose_and_the_reference_are_shown_to_who_labels(measured: Repo):
+    measured.commit(
+        {
+            "rubrics/words.md": RUBRIC.replace("Is it told?", "Is it told?, reference: true"),
+            "scenarios/T0.yaml": SCENARIO.format(n=0, word="plainly").replace(
+                "question: told", "question: told, reference: 'It says plainly.'"
+            ),
+        },
+        "beside a reference",
+    )
+    said = typed(measured, "score", "T0", "--label", "words/told", text="yes\n“It is done” is said\n")
+    assert "Look at the words." in said
+    assert "known to be right: It says plainly." in said
+
+
+def test_labels_that_cannot_be_used_stop_a_run_with_their_place(measured: Repo):
+    measured.commit({"rubrics/words.labels.yaml": "labels:\n  - {question: told}\n"}, "broken labels")
+    said = measured.run("run", "T0", "--fresh", "1", exit=2)
+    assert "rubrics/words.labels.yaml:2" in said
+    assert "RUB002" in said
+    assert "Traceback" not in said
+    assert "RUB002" in measured.run("lint", exit=1)

@@ -24,7 +24,7 @@ def errors(kind: str, value) -> list[str]:
 
 
 def test_every_kind_has_a_schema_of_the_dialect_it_names():
-    assert set(schema.schemas()) == {"config", "scenario", "rubric", "event", "record"}
+    assert set(schema.schemas()) == {"config", "scenario", "rubric", "labels", "votes", "event", "record"}
     for made in schema.schemas().values():
         Draft202012Validator.check_schema(made)
 
@@ -58,6 +58,8 @@ def test_the_command_lists_kinds_and_prints_one():
         "config",
         "scenario",
         "rubric",
+        "labels",
+        "votes",
         "event",
         "record",
     ]
