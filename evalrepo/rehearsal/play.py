@@ -23,7 +23,7 @@ WAITING = "Waiting for the sub-agents to report."
 NEUTRAL = "Understood."
 """What it says to requests that belong to no thread of the script: titles, summaries."""
 DONE = "Done."
-"""The last word of a thread that is given none."""
+"""The last word of a thread that has steps, and none that is said last."""
 BEGUN = "I will begin with the file that"
 """What is said before a stream is cut when the script says nothing."""
 
@@ -51,12 +51,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What one thread of a part plays: `start` is the prompt or task, `served` the answering model ("": as asked)."""
+    """What one thread of a part plays: `start` is the prompt or task, `served` the answering model ("": as asked),
+    `last` what is said at the end where the steps leave nothing to say."""
 
     start: str
     steps: tuple[Step, ...]
     reports: str = ""
     served: str = ""
+    last: str = DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,9 @@ def find(part: Part, conversation: Conversation) -> Cue | None:
 
 
 def threads(part: Part) -> Iterator[Thread]:
-    """The main thread, and one of each sub-agent that is started, nested ones included."""
-    yield Thread(part.prompt, part.steps)
+    """The main thread, and one of each sub-agent that is started, nested ones included. Where the script has no step
+    for the turn, the main thread says nothing at all."""
+    yield Thread(part.prompt, part.steps, last=DONE if part.steps else "")
     yield from _started(part.steps)
 
 
@@ -255,7 +258,7 @@ def _answers(agent: Rehearsable, thread: Thread, scene: Scene) -> Iterator[_Play
             known |= _paths(step)
     if thread.reports:
         pending.says.append(thread.reports)
-    yield _Played(pending.with_(default=DONE), last=True)
+    yield _Played(pending.with_(default=thread.last), last=True)
 
 
 def _groups(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:

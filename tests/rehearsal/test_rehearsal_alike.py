@@ -50,3 +50,12 @@ def test_a_good_rep_passes(tmp_path: Path, agent: str):
 def test_a_bad_rep_fails_on_its_axis_alone(tmp_path: Path, agent: str, axis: str):
     seen = stage.play(tmp_path, agent, [WRONG[axis]], checks=CHECKS, tier=TIERS.get(agent))
     assert (seen.rep.verdict, seen.rep.message, seen.rep.axes_failed) == ("FAIL", "", (axis,))
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_empty_script_says_nothing_and_the_rep_is_an_error_that_is_not_tried_again(tmp_path: Path, agent: str):
+    seen = stage.play(tmp_path, agent, [[]], checks=[{"id": "any", "axis": "A", "text": {"must_not": ["sorry"]}}])
+    assert (seen.rep.verdict, seen.rep.error) == ("ERROR", "empty")
+    assert seen.rep.message == "the agent said nothing and called nothing"
+    assert seen.transcript is not None
+    assert seen.transcript.empty

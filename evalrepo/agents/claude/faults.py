@@ -37,6 +37,11 @@ def of_turns(most: Any) -> tuple[str, str]:
     return ErrorKind.LIMIT, advised(f"the agent was stopped after {most} turns", "raise the tier's `max_turns`")
 
 
+def ended_well(row: Row) -> bool:
+    """Whether the CLI's own result says that the model ended its turn, and that nothing went wrong."""
+    return row.get("is_error") is False and row.get("stop_reason") == "end_turn"
+
+
 def of_result(row: Row) -> tuple[str, str] | None:
     """Kind and message of an error that only the CLI's own result names; None when there is none."""
     if row.get("subtype") == "error_max_budget_usd":

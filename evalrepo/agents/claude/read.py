@@ -18,7 +18,7 @@ from evalrepo.agents.claude.rows import Rows
 from evalrepo.agents.jsonl import Row, count_of, text_of
 from evalrepo.agents.thread import Thread, assemble
 from evalrepo.records.config import Agent
-from evalrepo.records.transcript import Transcript
+from evalrepo.records.transcript import EndReason, Said, Transcript
 
 _Line = tuple[int, Row]
 _Lines = list[_Line]
@@ -134,13 +134,17 @@ class _Reader:
             call.resolved = call.resolved or model or None
 
     def results(self, files: Mapping[str, bytes]) -> None:
-        """Errors that stand only in the result that the CLI prints at the end of a turn."""
+        """What stands only in the result that the CLI prints at the end of a turn: errors, and that the model was done
+        without a word (the log has no row of an empty answer)."""
         for name, data in files.items():
             row = _result(data) if name.endswith(".out") else {}
             found = faults.of_result(row)
             thread = next((t for t in self.threads if t.key == row.get("session_id")), None)
             if found is not None and thread is not None:
                 thread.broke = thread.broke or found
+            elif thread is not None and thread.end is EndReason.CUT and not thread.calls and faults.ended_well(row):
+                silent = not any(isinstance(event, Said) for event in thread.events)
+                thread.end = EndReason.DONE if silent else thread.end
 
     def cost(self) -> float | None:
         """What all sessions cost with their sub-agents; None when one does not say it."""
