@@ -49,14 +49,15 @@ def test_the_commands_that_hooks_and_ci_run_exist_and_hold_in_the_new_repository
     empty.git("add", "-A")
     empty.git("commit", "-qm", "Add evals")
     found = commands_of(empty.path)
-    hooks, ci = ["verify", "lint", "leaks", "verify"], ["verify", "leaks", "lint", "selftest", "gate"]
+    hooks = ["verify", "lint", "leaks", "verify"]
+    ci = ["transcripts", "verify", "leaks", "lint", "selftest", "gate"]
     assert [c.split()[1] for c in found] == [*hooks, *ci]
     empty.write({"evalrepo": f'#!/bin/sh\nexec {sys.executable} -m evalrepo "$@"\n'})
     (empty.path / "evalrepo").chmod(0o755)
     start = empty.git("rev-parse", "HEAD").strip()
     for line in found:
         assert line.split()[1] in COMMANDS
-        if line.endswith("gate"):
+        if line.endswith(("gate", "fetch")):
             continue
         for base in ("", start):
             env = {**empty.environment(), "BASE": base, "PRE_COMMIT_TO_REF": start}
@@ -160,3 +161,46 @@ def test_every_template_has_a_path_that_package_data_holds():
     templates = [p.relative_to(top) for p in (top / "evalrepo/commands/templates").rglob("*") if p.is_file()]
     assert len(templates) > 10
     assert [p for p in templates if any(part.startswith(".") for part in p.parts)] == []
+
+
+def test_the_ci_workflow_holds_in_a_clone_that_checked_out_a_merge(empty, tmp_path):
+    hub = tmp_path / "hub.git"
+    empty.run("init")
+    empty.commit({}, "Add evals")
+    empty.git("init", "-q", "--bare", "-b", "main", str(hub))
+    empty.git("remote", "add", "origin", str(hub))
+    empty.git("push", "-q", "origin", "main")
+    base = empty.git("rev-parse", "HEAD").strip()
+    said = in_ci(empty, tmp_path / "first", base)
+    assert "exit 0" in said["evalrepo transcripts fetch"], "nobody has pushed a run yet"
+    empty.git("checkout", "-qb", "change")
+    empty.run("run", "--reps", "3")
+    empty.run("transcripts", "push")
+    empty.git("push", "-q", "origin", "change")
+    said = in_ci(empty, tmp_path / "second", base, "origin/change")
+    ends = {line: found.rpartition("exit ")[2] for line, found in said.items()}
+    assert [ends[line] for line in ends if not line.endswith("gate")] == ["0"] * 5
+    assert "1 run fetched from origin" in said["evalrepo transcripts fetch"]
+    assert "nothing is frozen" in said['evalrepo verify --since "${BASE:-0000000000}"']
+
+
+def in_ci(repo, place: Path, base: str, *merged: str) -> dict[str, str]:
+    """What the workflow's commands say and how they end, in a new clone with a detached HEAD, as the checkout makes."""
+    repo.git("clone", "-q", str(repo.path.parent / "hub.git"), str(place))
+    clone = type(repo)(place, repo.home)
+    clone.git("config", "user.name", "Robot")
+    clone.git("config", "user.email", "robot@example.org")
+    clone.git("checkout", "-q", "--detach", "origin/main")
+    for branch in merged:
+        clone.git("merge", "-q", "--no-ff", "--no-edit", branch)
+    bin_ = place.with_name(f"{place.name}-bin")
+    bin_.mkdir()
+    (bin_ / "evalrepo").write_text(f'#!/bin/sh\nexec {sys.executable} -m evalrepo "$@"\n')
+    (bin_ / "evalrepo").chmod(0o755)
+    env = {**clone.environment(), "BASE": base}
+    env["PATH"] = f"{bin_}:{env['PATH']}"
+    said = {}
+    for line in commands_of(place)[4:]:
+        done = subprocess.run(["sh", "-c", line], cwd=place, env=env, capture_output=True, text=True, check=False)
+        said[line] = f"{done.stdout}{done.stderr}exit {done.returncode}"
+    return said

@@ -101,6 +101,10 @@ def test_a_script_that_says_nothing_at_the_end_is_done():
     assert [a.text for a in conversation_of(part({"read": "a.py"}), PROMPT)[0]] == ["", DONE]
 
 
+def test_a_script_without_a_step_says_nothing():
+    assert [a.text for a in conversation_of(part(), PROMPT)[0]] == [""]
+
+
 def test_a_call_that_takes_two_answers_takes_what_was_said_along_in_the_first():
     played = part({"say": "I change it."}, {"edit": {"path": "a.py", "old": "1", "new": "2"}})
     answers = conversation_of(played, PROMPT)[0]
@@ -291,7 +295,7 @@ def alone(played: Part) -> list[Answer]:
         for name in names:
             expected.append(("\n\n".join(says), [name]))
             says = []
-    return [*expected, ("\n\n".join(says) or DONE, [])]  # type: ignore[list-item]
+    return [*expected, ("\n\n".join(says) or (DONE if played.steps else ""), [])]  # type: ignore[list-item]
 
 
 @given(PLAIN)
