@@ -61,6 +61,13 @@ def _put_back(change: Change, first: str) -> bool:
     return change.new == first and change.old != first
 
 
+def gone_by_rewriting(path: str, base: str, *, edited: bool) -> Told:
+    """RES007 or RES008 of a result that stood at a commit which the branch has left behind."""
+    code, what = ("RES007", "was edited") if edited else ("RES008", "was removed")
+    hint = f"git restore --source={base[:_SHORT]} --staged --worktree -- {path}, then commit"
+    return Told(Finding(Place(path), code, f"rewritten away: {what}, and stood at {base[:_SHORT]}", hint), base)
+
+
 def is_written(path: str) -> bool:
     """Whether a path is that of a result which the tool wrote."""
     return path.startswith(FOLDER + "/") and _WRITTEN.fullmatch(path.rpartition("/")[2]) is not None

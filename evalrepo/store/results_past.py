@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from os import fsdecode
 from typing import TYPE_CHECKING
 
-from evalrepo.discipline.results_history import FOLDER, Change, judged
+from evalrepo.discipline.results_history import FOLDER, Change, gone_by_rewriting, is_written, judged
 
 if TYPE_CHECKING:
     from evalrepo.discipline.told import Told
@@ -26,6 +26,14 @@ def past(repo: Repository, base: str | None, head: str) -> list[Told]:
     changes = list(walk(repo.git, span))
     held = {path: entry.oid for path, entry in repo.tree(head).under(FOLDER).items()}
     return judged(changes, _Merges(repo.git).brought, lambda path: held.get(path, ""))
+
+
+def rewritten(repo: Repository, base: str, head: str) -> list[Told]:
+    """Results that stand at `base` and that a rewritten branch, now at `head`, holds nowhere as they were (full ids)."""
+    now = repo.tree(head).under(FOLDER)
+    held = {entry.oid for entry in now.values()}
+    gone = {path: e.oid for path, e in repo.tree(base).under(FOLDER).items() if is_written(path) and e.oid not in held}
+    return [gone_by_rewriting(path, base, edited=path in now) for path in gone]
 
 
 def walk(git: Git, span: str, *options: str) -> Iterator[Change]:

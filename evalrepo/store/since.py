@@ -117,6 +117,8 @@ def _elsewhere(repo: Repository, rev: str) -> bool:
 
 
 def _rewritten(repo: Repository, rev: str, base: str, last: str, start: str, *, gone: bool) -> list[Stated]:
+    from evalrepo.store.results_past import rewritten
+
     where = f"their merge base {start[:12]}" if start else "the first commit, for they have no common ancestor"
     if not gone:
         text = f"has left {rev} ({base[:12]}), which is no ancestor of it; checked from {where}"
@@ -124,6 +126,7 @@ def _rewritten(repo: Repository, rev: str, base: str, last: str, start: str, *, 
     text = f"the branch was rewritten: {rev} ({base[:12]}) is no ancestor of it; checked from {where}"
     hint = f"git log {last[:12]}..{base[:12]} shows what is gone"
     found = [Stated(Told(Finding(Place("HEAD"), "FRZ018", text, hint, warning=True)))]
+    found += map(Stated, rewritten(repo, base, last))
     return found + [
         Stated(Told(f._replace(message=f"rewritten away: {f.message}"), base)) for f in _gone(repo, base, last)
     ]
