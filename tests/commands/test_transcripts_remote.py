@@ -255,3 +255,40 @@ def test_a_run_that_the_remote_lacks_is_listed_with_the_way(repo: Audited, other
     said = " ".join(other.run("transcripts", "fetch", "--run", run, exit=1).split())
     assert f"not fetched: {run}: origin does not hold it" in said
     assert other.run("transcripts", "fetch") == "no run to be fetched from origin\n"
+
+
+def gate(repo: Audited) -> tuple[str, list[str], list[str]]:
+    """A gate's answer against its own policy, the codes of what decides it, and its notes."""
+    said = repo.json("gate", "--baseline", "start", exit=None)
+    notes = [r["text"] for r in said["reasons"] if r["kind"] == "note"]
+    return said["answer"], sorted(r["code"] for r in said["reasons"] if r["kind"] != "note"), notes
+
+
+def test_a_gate_takes_a_tombstone_for_a_run_and_says_what_it_could_not_judge_again(repo: Audited):
+    run = run_of(repo)
+    repo.run("transcripts", "push")
+    before = gate(repo)
+    assert "3 of 3 reps judged again from stored transcripts" in before[2]
+    repo.run("transcripts", "prune", run)
+    answer, codes, notes = gate(repo)
+    assert (answer, codes) == before[:2]
+    way = f"its transcripts were pruned here (evalrepo transcripts fetch --run {run})"
+    assert f"0 of 3 reps judged again from stored transcripts; 3 not: {way}" in notes
+    repo.run("transcripts", "fetch", "--run", run)
+    assert gate(repo) == before
+
+
+def test_a_gate_wants_no_records_of_a_claim_whose_run_left_a_tombstone(repo: Audited, other: Audited):
+    config = (repo.path / "evalrepo.yaml").read_text()
+    repo.commit({"evalrepo.yaml": config + "discipline: {claims: origin}\n"}, "claims")
+    path = repo.measure(BAD)
+    run = record(repo.path / path)["run"]
+    repo.run("transcripts", "push")
+    repo.git("push", "-q", "origin", "main")
+    repo.run("transcripts", "prune", "--keep", "0")
+    here = gate(repo)
+    assert not {"RUN006", "RUN007", "RUN009", "results"} & set(here[1]), here
+    other.git("pull", "-q", "origin", "main")
+    other.run("transcripts", "fetch")
+    assert at(other, run), "the remote holds the whole run"
+    assert gate(other)[0] == here[0]
