@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from evalrepo.comparing.judges import unlike
 from evalrepo.comparing.lacking import Differences, Explain, Known, best, split, unmeasured, unmeasured_base
 from evalrepo.comparing.pool import Cell, Group, Identity, Pool, pool, score
 from evalrepo.comparing.statistics import SUSPECT, p_worse
@@ -57,7 +58,10 @@ def compare_cell(
     after = pool(rows, planned.after) if planned.after else None
     pair = _shared(before, after)
     if pair is not None:
-        return compared(planned, score(pair[0], planned.reps), score(pair[1], planned.reps), _beside(before, after))
+        old, new = score(pair[0], planned.reps), score(pair[1], planned.reps)
+        if why := unlike(old, new):
+            return _result(planned, old, new, Label.NOT_COMPARABLE, why=why, excluded=_beside(before, after))
+        return compared(planned, old, new, _beside(before, after))
     return _uncomparable(planned, (before, after), Differences(expected or {}, parts or {}, planned.thaws))
 
 

@@ -12,6 +12,7 @@ from evalrepo.comparing.advice import look_at, measure, measure_base, names, plu
 from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.degenerate import alarms
 from evalrepo.comparing.independence import copies
+from evalrepo.comparing.judges import uncalibrated
 from evalrepo.comparing.verdict import verdict
 from evalrepo.records.inference import Background
 from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Rate, Reason, Side, Verdict
@@ -32,7 +33,7 @@ def diff(
 def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
     """Findings first, then what is not known."""
     reasons = [*alarms(bare, "finding"), *drops(bare, "finding"), *_suspects(bare), *_fallen(bare)]
-    reasons += [*by_hand(bare, "note"), *unmeasured(bare, "note"), *copies(bare)]
+    reasons += [*by_hand(bare, "note"), *unmeasured(bare, "note"), *copies(bare), *uncalibrated(bare)]
     if not bare.validity.comparable:
         reasons.append(_nothing(bare))
         return reasons, "unknown"

@@ -7,6 +7,7 @@ from evalrepo.comparing.blocking import ASSUMED_RATE, confirmed_text, metric_dro
 from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.confirming import GOLDEN_REPS
 from evalrepo.comparing.independence import copies
+from evalrepo.comparing.judges import uncalibrated
 from evalrepo.comparing.statistics import p_at_least
 from evalrepo.records.verdict import Label, Reason, Verdict
 
@@ -21,6 +22,7 @@ def notes(bare: Verdict) -> list[Reason]:
         *_versions(bare),
         *_bars(bare),
         *copies(bare),
+        *uncalibrated(bare),
     ]
 
 

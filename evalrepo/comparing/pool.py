@@ -233,6 +233,9 @@ def score(group: Group, reps: int) -> Score:
         worst=(clean, len(first)),
         best=(clean + lost, len(first)),
         repeats=len(said) - len(set(said)),
+        deciding=tuple(sorted({name for rep in valid for name in rep.last.deciding})),
+        advisory=tuple(sorted({name for rep in valid for name in rep.last.advisory})),
+        uncalibrated=sum(rep.last.uncalibrated for rep in valid),
         raters=_raters(valid),
     )
 

@@ -42,10 +42,11 @@ class Judgement(Sparing):
     `scope` and `turn`: the part of the rep. `kind`: what was asked; `judge`: its name (argv, requested model, agent and
     tier); `model`: the model that answered, "" when it did not say; `override`: the environment variable that named the
     judge, "" when the config did. `answer` "" : there is none, and `broken` says why. `cached`: read from what was
-    answered before to the very same question about the same transcript.
+    answered before to the very same question about the same transcript. `uncalibrated`: why people's labels do not
+    bear the judge out, where its word counts all the same because the rubric lets it.
     """
 
-    rare: ClassVar[tuple[str, ...]] = ("override", "broken", "cached", "turn")
+    rare: ClassVar[tuple[str, ...]] = ("override", "broken", "cached", "turn", "uncalibrated")
 
     rubric: str
     rubric_sha256: str
@@ -61,6 +62,7 @@ class Judgement(Sparing):
     votes: tuple[Vote, ...] = ()
     spent: Spent = Spent()
     cached: bool = False
+    uncalibrated: str = ""
 
     def bare(self) -> Judgement:
         """Without a word about the rep: what a reserve's record shows."""

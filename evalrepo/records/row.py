@@ -35,6 +35,8 @@ class RepRow(NamedTuple):
     `usage` is (tokens, cost in USD, tool calls, seconds), None where unknown; `metrics` maps name to 0-3, unscored
     metrics left out. `start` is UTC, RFC 3339. `conversation`: equal in reps that are copies, or "". `raters` maps a
     metric to the people who scored it.
+    `deciding`, `advisory`: ids of checks that a judge's word decided, and may not; `uncalibrated`: one of the former by
+    a judge that nobody calibrated.
     """
 
     rep: int
@@ -49,6 +51,9 @@ class RepRow(NamedTuple):
     usage: tuple[int | None, float | None, int, float]
     conversation: str = ""
     raters: Mapping[str, str] = MappingProxyType({})
+    deciding: tuple[str, ...] = ()
+    advisory: tuple[str, ...] = ()
+    uncalibrated: bool = False
 
 
 class Row(NamedTuple):
@@ -199,7 +204,18 @@ def _rep(data: dict[str, Any]) -> RepRow:
         usage=_usage(data.get("usage", {}), data["timing"]),
         conversation=data.get("conversation", ""),
         raters={name: ", ".join([r["by"] for r in m["ratings"]]) for name, m in metrics.items() if "ratings" in m},
+        **_by_judge(data, checks) if data.get("judged") else {},
     )
+
+
+def _by_judge(data: dict[str, Any], checks: Any) -> dict[str, Any]:
+    """Checks by a judge, in whether they gate; one that the scenario does not let gate is among `advisory`."""
+    mine = [c for c in checks if c.get("by") == "judge"]
+    return {
+        "deciding": tuple([c["id"] for c in mine if c.get("gating", True)]),
+        "advisory": tuple([c["id"] for c in mine if not c.get("gating", True)]),
+        "uncalibrated": any(j.get("uncalibrated") and j.get("answer") for j in data["judged"]),
+    }
 
 
 def _usage(usage: dict[str, Any], timing: dict[str, Any]) -> tuple[int | None, float | None, int, float]:
@@ -233,5 +249,10 @@ def pack(row: Row) -> list[Any]:
 def unpack(packed: list[Any]) -> Row:
     """The row of a list that `pack` made, through JSON or not. Raises TypeError or ValueError for anything else."""
     row = Row._make(packed)
-    reps = tuple([RepRow._make([*r[:6], tuple(r[6]), tuple(r[7]), r[8], tuple(r[9]), *r[10:]]) for r in row.reps])
+    reps = tuple(map(_unpacked, row.reps))
     return row._replace(subjects=tuple(row.subjects), bar=(row.bar[0], row.bar[1]), reps=reps)
+
+
+def _unpacked(r: Any) -> RepRow:
+    failed, axes, usage, deciding, advisory = (tuple(r[place]) for place in (6, 7, 9, 12, 13))
+    return RepRow._make([*r[:6], failed, axes, r[8], usage, r[10], r[11], deciding, advisory, *r[14:]])

@@ -45,6 +45,8 @@ class Score(NamedTuple):
     seconds), None where unknown; `interval` is Wilson's, 95 %. `worst` and `best` are the counts of the first N reps
     if every ERROR attempt had been a FAIL, or a PASS. `repeats` counts valid reps that are copies of an earlier one.
     `raters`: the people who scored a metric, by name.
+    `deciding`, `advisory`: checks that a judge decided, and that one may not, in valid reps; `uncalibrated` counts reps
+    in which a judge decided that nobody calibrated.
     """
 
     passes: int
@@ -70,6 +72,9 @@ class Score(NamedTuple):
     best: tuple[int, int] = (0, 0)
     repeats: int = 0
     raters: Mapping[str, str] = NONE
+    deciding: tuple[str, ...] = ()
+    advisory: tuple[str, ...] = ()
+    uncalibrated: int = 0
 
     @property
     def attempts_lost(self) -> int:

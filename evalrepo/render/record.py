@@ -107,7 +107,8 @@ def judged(judgement: Judgement) -> str:
     by = f"{judgement.kind} {judgement.model or judgement.judge}"
     by += f" by {judgement.override}" if judgement.override else ""
     answer = judgement.answer or f"no answer, {judgement.broken}"
-    return f"judge {judgement.question}: {answer} ({split}{votes}) · {by}; {told}"
+    mark = f"; decides uncalibrated ({judgement.uncalibrated})" if judgement.uncalibrated and judgement.answer else ""
+    return f"judge {judgement.question}: {answer} ({split}{votes}) · {by}; {told}{mark}"
 
 
 def git_show(name: str) -> Iterator[str]:

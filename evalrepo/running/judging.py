@@ -131,8 +131,11 @@ class Hearing:
         asking = Asking(rubric.body, question, shown(view, question.show, self.court.clean), reference)
         votes, model = rubric.head.votes(asked.votes), rubric.head.judge.model
         tally, cached = self._tally(asking, votes, rubric, model)
-        self._keep(asked, view, rubric, tally, cached=cached)
-        return self._answer(asked, rubric, tally)
+        why = self._lacking(asked, rubric, tally)
+        lenient = standing.lenient(asked, rubric)
+        one = self._judgement(asked, view, rubric, tally)
+        self._keep(tally, one.model_copy(update={"cached": cached, "uncalibrated": why if lenient else ""}))
+        return self._answer(tally, "" if lenient else why)
 
     def _tally(self, asking: Asking, votes: int, rubric: Rubric, model: str | None) -> tuple[Tally, bool]:
         court = self.court
@@ -156,26 +159,32 @@ class Hearing:
         parts = (*prompts, rubric.sha256, self.court.judge.kind, name, model, self.transcript)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def _keep(self, asked: Asked, view: View, rubric: Rubric, tally: Tally, *, cached: bool) -> None:
+    def _lacking(self, asked: Asked, rubric: Rubric, tally: Tally) -> str:
+        """Why people's labels do not bear out who answered."""
+        court = self.court
+        judge = identity(court.clean(court.judge.name(rubric.head.judge.model)), ", ".join(tally.models))
+        return standing.lacking(asked, judge, court.standings, court.rule)
+
+    def _judgement(self, asked: Asked, view: View, rubric: Rubric, tally: Tally) -> Judgement:
         judge = self.court.judge
-        self.judged.append(
-            Judgement(
-                rubric=asked.rubric,
-                rubric_sha256=rubric.sha256,
-                question=asked.question,
-                scope=view.scope,
-                turn=view.turn,
-                kind=judge.kind,
-                judge=self.court.clean(judge.name(rubric.head.judge.model)),
-                model=", ".join(tally.models),
-                override=self.court.override,
-                answer=tally.answer,
-                broken=self.court.clean(tally.broken),
-                votes=tuple(map(self._cleaned, tally.votes)),
-                spent=tally.spent,
-                cached=cached,
-            )
+        return Judgement(
+            rubric=asked.rubric,
+            rubric_sha256=rubric.sha256,
+            question=asked.question,
+            scope=view.scope,
+            turn=view.turn,
+            kind=judge.kind,
+            judge=self.court.clean(judge.name(rubric.head.judge.model)),
+            model=", ".join(tally.models),
+            override=self.court.override,
+            answer=tally.answer,
+            broken=self.court.clean(tally.broken),
+            votes=tuple(map(self._cleaned, tally.votes)),
+            spent=tally.spent,
         )
+
+    def _keep(self, tally: Tally, judgement: Judgement) -> None:
+        self.judged.append(judgement)
         for digest, text in tally.texts.items():
             self.files[f"judge/{digest[:16]}.txt"] = self.court.clean(text).encode()
 
@@ -183,10 +192,7 @@ class Hearing:
         clean = self.court.clean
         return vote.model_copy(update={"reason": clean(vote.reason), "broken": clean(vote.broken)})
 
-    def _answer(self, asked: Asked, rubric: Rubric, tally: Tally) -> JudgeAnswer:
-        court = self.court
-        judge = identity(court.clean(court.judge.name(rubric.head.judge.model)), ", ".join(tally.models))
-        advisory = standing.advisory(asked, rubric, judge, court.standings, court.rule)
+    def _answer(self, tally: Tally, advisory: str) -> JudgeAnswer:
         votes = tuple(vote.answer for vote in tally.votes)
         clean = self.court.clean
         return JudgeAnswer(tally.answer, clean(tally.reason), votes, clean(tally.broken), tally.evidence, advisory)

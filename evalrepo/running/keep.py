@@ -23,7 +23,7 @@ from evalrepo.repository.objects import Entry, object_id
 from evalrepo.repository.writer import restore
 from evalrepo.running.sequence import Assigned, assign, clone_id
 from evalrepo.running.story import Key
-from evalrepo.scoring.sameness import copied, repeated
+from evalrepo.scoring.remarks import remarked, remarks
 
 if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
@@ -99,7 +99,7 @@ def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | 
     landed = _land(repo, journal, story, texts) if wanted else ""
     journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
     journal.retire()
-    told = (*sound.notes, *copied(records.values()))
+    told = (*sound.notes, *remarked(records.values()))
     return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, told)
 
 
@@ -232,7 +232,7 @@ def _record(story: Story, cell: int, sound: _Sound, sequence: int, previous: str
         sequence=sequence,
         previous=previous,
         reps=reps,
-        notes=(*notes, *lost, *filter(None, [repeated(reps)])),
+        notes=(*notes, *lost, *remarks(reps)),
         rescored_from=origin.executed if origin else "",
         supersedes=origin.supersedes if origin else "",
         reason=origin.reason if origin else "",

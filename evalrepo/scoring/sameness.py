@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from evalrepo.records.record import Record, Rep
+from evalrepo.records.record import Rep
 from evalrepo.records.transcript import Call, Said, Transcript
 
 
@@ -48,8 +48,3 @@ def repeated(reps: Iterable[Rep]) -> str:
         f"reps are not independent: {sum(same)} of {sum(counts.values())} say and do the very same, as from a cache or "
         "a model without chance; they are fewer observations than they seem"
     )
-
-
-def copied(records: Iterable[Record]) -> list[str]:
-    """`repeated` of each record, with its cell."""
-    return [f"{r.scenario} · {r.agent}/{r.tier}: {said}" for r in records if (said := repeated(r.reps))]

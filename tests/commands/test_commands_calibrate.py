@@ -239,3 +239,53 @@ def test_labels_that_cannot_be_used_stop_a_run_with_their_place(measured: Repo):
     assert "RUB002" in said
     assert "Traceback" not in said
     assert "RUB002" in measured.run("lint", exit=1)
+
+
+RESOLVED = """\
+title: It is told
+subject: team
+turns: [{prompt: Say what you did.}]
+checks:
+  - {id: says-it, axis: A, text: {matches: plainly, ambiguous: done}}
+  - {id: judged, axis: B, judge: {resolves: says-it, rubric: words, question: told}}
+behaviours: [{name: told, script: [{say: "It is done, hardly."}]}]
+conformance:
+  - {name: plain, expect: PASS, script: [{say: "It is done, plainly."}]}
+  - {name: hidden, expect: {FAIL: A}, script: [{say: Nothing.}]}
+  - {name: empty, expect: {ERROR: empty}, script: []}
+"""
+
+
+def test_a_judge_that_may_resolve_uncalibrated_is_marked_in_every_report(measured: Repo):
+    lenient = RUBRIC.replace("questions:", "judge: {uncalibrated: true}\nquestions:")
+    config = (measured.path / "evalrepo.yaml").read_text()
+    config += "suites: {all: {scenarios: ['*'], agents: [scripted]}}\ngate: {suites: [all]}\n"
+    files = {"rubrics/words.md": lenient, "scenarios/T2.yaml": RESOLVED, "evalrepo.yaml": config}
+    measured.commit(files, "resolves")
+    ran = measured.run("run", "T2", exit=None)
+    (record,) = [r for r in measured.records() if r["scenario"] == "T2" and r["reps"][0]["verdict"] == "FAIL"]
+    found = {check["id"]: (check["outcome"], check["by"]) for check in record["reps"][0]["checks"]}
+    assert found == {"says-it": ("fail", "judge"), "judged": ("fail", "judge")}
+    assert record["reps"][0]["judged"][0]["uncalibrated"] == "not calibrated"
+    mark = "1 rep has a check that an uncalibrated judge decided, as its rubric allows: words/told"
+    assert mark in " ".join(ran.split())
+    said = " ".join(measured.run("show", record["run"]).split())
+    assert mark in said
+    assert "decides uncalibrated (not calibrated)" in said
+    (path,) = (measured.path / "AgentsReport").rglob(f"*T2*{record['run']}.md")
+    assert mark in path.read_text()
+    base = measured.git("rev-parse", "HEAD").strip()
+    measured.commit({"subjects/a.md": "Say it well.\n"}, "another subject")
+    measured.run("run", "T2", exit=None)
+    for command in (("diff", base, "HEAD"), ("gate", "--baseline", base)):
+        shown = " ".join(measured.run(*command, exit=None).split())
+        assert "an uncalibrated judge decided checks of 2 reps, as its rubric allows: T2" in shown, command
+
+
+def test_a_judge_that_may_not_resolve_leaves_the_check_ambiguous(measured: Repo):
+    measured.commit({"scenarios/T2.yaml": RESOLVED}, "resolves")
+    measured.run("run", "T2", exit=None)
+    (record,) = [r for r in measured.records() if r["scenario"] == "T2" and r["reps"][0]["verdict"] == "ERROR"]
+    found = {check["id"]: (check["outcome"], check["gating"]) for check in record["reps"][0]["checks"]}
+    assert found == {"says-it": ("ambiguous", True), "judged": ("fail", False)}
+    assert "uncalibrated" not in record["reps"][0]["judged"][0]

@@ -12,12 +12,9 @@ Standing = Mapping[tuple[str, str, str], Calibration]
 """(rubric, question, judge) → how far the judge's answers are people's."""
 
 
-def advisory(asked: Asked, rubric: Rubric, judge: str, standing: Standing, rule: Rule) -> str:
-    """Why an answer of this judge does not count in a verdict, "" when it does.
-
-    A question that only resolves an ambiguous check counts before that where its rubric says so.
-    """
-    if not rule.labels or lenient(asked, rubric):
+def lacking(asked: Asked, judge: str, standing: Standing, rule: Rule) -> str:
+    """Why people's labels do not bear this judge out, "" when they do or nobody asks for labels."""
+    if not rule.labels:
         return ""
     found = standing.get((asked.rubric, asked.question, judge))
     if found is None:
