@@ -29,7 +29,7 @@ def past(repo: Repository, base: str | None, head: str) -> list[Told]:
 
 
 def rewritten(repo: Repository, base: str, head: str) -> list[Told]:
-    """Results that stood at `base` and that a rewritten branch, now at `head`, does not hold as they were (full ids)."""
+    """Results that stood at `base`, and that a rewritten branch, now at `head`, has not as they were. Full ids."""
     now = repo.tree(head).under(FOLDER)
     held = {entry.oid for entry in now.values()}
     gone = {path: e.oid for path, e in repo.tree(base).under(FOLDER).items() if is_written(path) and e.oid not in held}
