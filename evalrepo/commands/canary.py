@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     from evalrepo.commands.counting import Counts
     from evalrepo.comparing.pool import Counted, Group
     from evalrepo.records.event import Event
-    from evalrepo.records.record import CheckResult, Record, Rep
-    from evalrepo.render.canary import CheckSheet, RestsOn, Sheet
+    from evalrepo.records.record import Record, Rep
+    from evalrepo.render.canary import Sheet
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
     from evalrepo.running.plan import Asked, Cell, Plan
     from evalrepo.running.session import Session
 
-RUNS = "refs/evalrepo/runs/"
-SEALED = "the reserve: no evidence and no transcript is shown"
 WHY = "canary looked at: each verdict agrees with the lines of the transcript that it rests on"
 
 
@@ -69,60 +67,22 @@ def _looked_at(group: Group | None) -> Counted | None:
 
 
 def _filled(repo: Repository, bare: Sheet, record: Record, rep: Rep) -> Sheet:
-    rows = _Rows(repo, record, rep)
+    from evalrepo.commands.resting import of_check
+    from evalrepo.running.quoting import quotes
+
+    found = quotes(repo, record, rep)
+    lacking = found.lacking
     return replace(
         bare,
         run=record.run,
         rep=rep.rep,
         verdict=str(rep.verdict),
         error=rep.error,
-        message="" if record.set == "reserve" else rep.message,
-        checks=tuple(_of_check(check, rows) for check in rep.checks),
-        why=rows.why,
-        place=rows.place,
+        message="" if found.sealed else rep.message,
+        checks=tuple(of_check(check, found) for check in rep.checks),
+        why=": ".join(filter(None, (lacking.why, lacking.how))) if lacking is not None else "",
+        place=found.place,
     )
-
-
-class _Rows:
-    """The rows of a rep's transcript, out of its run's reference; `why` says why there are none."""
-
-    def __init__(self, repo: Repository, record: Record, rep: Rep) -> None:
-        self.why, self.place, self._lines = "", "", dict[str, list[bytes]]()
-        if record.set == "reserve":
-            self.why = SEALED
-        elif rep.transcript is not None:
-            self._read(repo, RUNS + record.executed, rep.transcript.path)
-
-    def _read(self, repo: Repository, ref: str, path: str) -> None:
-        from evalrepo.running.kept import folder_of
-        from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
-
-        if ref not in repo.refs(RUNS):
-            self.why = f"its transcript is not in this clone: {bring(ref.removeprefix(RUNS))}"
-            return
-        tree = repo.tree(ref)
-        if is_tombstone(tree):
-            self.why = f"{PRUNED}: {bring(ref.removeprefix(RUNS))}"
-            return
-        self.place, folder = f"{ref}:{path}", folder_of(path)
-        for name, data in tree.read_many(list(tree.under(folder.rstrip("/")))):
-            self._lines[name.removeprefix(folder)] = data.split(b"\n")
-
-    def at(self, file: str, line: int) -> str | None:
-        """The row's text, None when it is not at hand."""
-        lines = self._lines.get(file, ())
-        return lines[line - 1].decode("utf-8", "replace") if 0 < line <= len(lines) else None
-
-
-def _of_check(check: CheckResult, rows: _Rows) -> CheckSheet:
-    from evalrepo.render.canary import CheckSheet, RestsOn, excerpt
-
-    def rests_on() -> Iterable[RestsOn]:
-        for one in check.evidence if rows.why != SEALED else ():
-            row = rows.at(one.file, one.line)
-            yield RestsOn(one.text, one.file, one.line, excerpt(row, one.call) if row is not None else None)
-
-    return CheckSheet(check.id, check.axis, str(check.outcome), check.gating, check.by, tuple(rests_on()))
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ def every(rows: Rows, words: Sequence[str]) -> list[Row]:
     for word in words:
         paths &= _fitting(places, word)
     if not paths:
+        _by_hand(rows.by_hand, words)
         together = "several words together mean what all of them fit; " if len(words) > 1 else ""
         raise UsageError(
             f"no record is called {' '.join(words)}",
@@ -44,6 +45,19 @@ def every(rows: Rows, words: Sequence[str]) -> list[Row]:
         )
     held = rows.select(dict.fromkeys({places[path] for path in paths}))
     return [row for cell in sorted(held) for row in held[cell] if row.path in paths]
+
+
+def _by_hand(files: Sequence[str], words: Sequence[str]) -> None:
+    """UsageError when a word means results that a person wrote."""
+    for path in files:
+        name = path.rpartition("/")[2]
+        scenario = name.removesuffix(".md").partition("_scenario-")[2]
+        if any(word in (path, name, scenario) for word in words):
+            raise UsageError(
+                f"{path} was scored by a person, by hand: no run, no checks and no transcript are behind it, so there "
+                f"is nothing to explain",
+                hint="it is text to read as it is; evalrepo diff shows its scores beside those of the other side",
+            )
 
 
 def superseded(rows: Rows, found: Sequence[Row]) -> dict[str, str]:

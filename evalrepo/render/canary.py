@@ -7,38 +7,9 @@ from dataclasses import dataclass
 from shlex import quote
 
 from evalrepo.render.record import git_show
+from evalrepo.render.resting import CheckSheet, check_lines
 from evalrepo.render.safe import wrapped
 from evalrepo.render.text import Style
-
-SHOWN = 232
-"""Characters of a transcript's row that are shown: three lines of a terminal."""
-BEFORE = 24
-"""Characters that are shown before what a row is about."""
-STARTS = ('"text":', '"content":', '"output":', '"message":', '"data":')
-"""Where in a row of JSON the telling part begins, when no call is named."""
-
-
-@dataclass(frozen=True, slots=True)
-class RestsOn:
-    """One piece of evidence: its sentence, the file with its 1-based line (0: a file of the sandbox, or none), and the
-    text of that row, None where it is not at hand or is not to be shown."""
-
-    text: str
-    file: str = ""
-    line: int = 0
-    row: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSheet:
-    """One check of the rep, and what its verdict rests on."""
-
-    id: str
-    axis: str
-    outcome: str
-    gating: bool
-    by: str
-    evidence: tuple[RestsOn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +48,6 @@ class Sheet:
         return not self.accepted
 
 
-def excerpt(row: str, call: str = "") -> str:
-    """The part of a row that is about `call` (or about its text, without one), in `SHOWN` characters."""
-    if len(row) <= SHOWN:
-        return row
-    found = [at for word in ((call,) if call else STARTS) if (at := row.find(word)) >= 0]
-    start = min(max(0, min(found, default=0) - BEFORE), len(row) - SHOWN)
-    end = start + SHOWN
-    return ("…" if start else "") + row[start:end] + ("…" if end < len(row) else "")
-
-
 def canary_text(sheet: Sheet, style: Style) -> str:
     """The sheet, for a terminal of 80 columns."""
     return "\n".join(_lines(sheet, style))
@@ -100,31 +61,13 @@ def _lines(sheet: Sheet, style: Style) -> Iterator[str]:
     if sheet.message:
         yield from wrapped(sheet.message, first="  ", then="  ")
     for check in sheet.checks:
-        yield from _check(check)
+        yield from check_lines(check)
     if sheet.why:
         yield from wrapped(sheet.why, first="  ", then="  ")
     if sheet.place:
         yield from git_show(sheet.place)
     if sheet.accepted:
         yield from wrapped(f"looked at by {sheet.accepted}", first="  ", then="  ")
-
-
-def _check(check: CheckSheet) -> Iterator[str]:
-    how = ("" if check.gating else ", not gating") + ("" if check.by == "mechanical" else f", by {check.by}")
-    yield from wrapped(f"{check.axis} {check.id}: {check.outcome}{how}", first="  ", then="    ")
-    last: tuple[str, int] | None = None
-    for one in check.evidence:
-        yield from wrapped(f"{one.text}{_where(one)}", first="    ", then="      ")
-        if one.row is not None and last != (one.file, one.line):
-            yield from wrapped(one.row, first="    | ", then="    | ")
-        last = (one.file, one.line)
-
-
-def _where(one: RestsOn) -> str:
-    place = f"{one.file}:{one.line}" if one.line else one.file
-    if not place:
-        return ""
-    return f" ({place})" if one.text else place
 
 
 def look_text(sheets: Sequence[Sheet], command: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from evalrepo.records.judgement import Judgement
-from evalrepo.records.record import CheckResult, Evidence, Record, Rep
+from evalrepo.records.record import UNSET, CheckResult, Evidence, Record, Rep
 from evalrepo.render.findings import counted
 from evalrepo.render.safe import safe, width, wrapped
 from evalrepo.render.text import COLUMNS, Style
@@ -87,7 +87,7 @@ def _rep(record: Record, rep: Rep, style: Style, *, sealed: bool) -> Iterator[st
     for check in rep.checks:
         yield from _check(check)
     for name, metric in rep.metrics.items():
-        score = "no score" if metric.score is None else f"{metric.score} of 3"
+        score = UNSET if metric.score is None else f"{metric.score} of 3"
         yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
     for judgement in rep.judged:
         yield from wrapped(judged(judgement), first="  ", then="    ")
@@ -101,14 +101,24 @@ def judged(judgement: Judgement) -> str:
     """Who answered a judge's question how, by which votes, and at what cost; split votes are called so."""
     votes = ", ".join(vote.answer or "none" for vote in judgement.votes)
     split = "split votes: " if judgement.split else ""
+    answer = judgement.answer or f"no answer, {judgement.broken}"
+    by = judge_name(judgement)
+    return f"judge {judgement.question}: {answer} ({split}{votes}) · {by}; {judge_told(judgement)}"
+
+
+def judge_name(judgement: Judgement) -> str:
+    """What was asked, the model that answered where it said so, and the variable that named it where one did."""
+    by = f"{judgement.kind} {judgement.model or judgement.judge}"
+    return by + (f" by {judgement.override}" if judgement.override else "")
+
+
+def judge_told(judgement: Judgement) -> str:
+    """Calls and dollars, and whether it decided without being calibrated."""
     spent = judgement.spent
     cost = "cost unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
     told = "asked before, no cost" if judgement.cached else f"{counted(spent.calls, 'call')}, {cost}"
-    by = f"{judgement.kind} {judgement.model or judgement.judge}"
-    by += f" by {judgement.override}" if judgement.override else ""
-    answer = judgement.answer or f"no answer, {judgement.broken}"
     mark = f"; decides uncalibrated ({judgement.uncalibrated})" if judgement.uncalibrated and judgement.answer else ""
-    return f"judge {judgement.question}: {answer} ({split}{votes}) · {by}; {told}{mark}"
+    return f"{told}{mark}"
 
 
 def git_show(name: str) -> Iterator[str]:

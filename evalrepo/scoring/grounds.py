@@ -83,6 +83,12 @@ def grounds(evidence: str, material: Material) -> Grounds:
     return Grounds(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(missing)))
 
 
+def named_lines(evidence: str) -> list[int]:
+    """The lines of the transcript that a person's evidence names, as `line N`."""
+    bare = _QUOTE.sub(" ", evidence)
+    return [int(match["line"]) for match in _LINE.finditer(bare) if not match["file"]]
+
+
 def _lines(evidence: str, material: Material) -> Iterator[tuple[str, bool]]:
     """Lines of the transcript; the line of a file of the sandbox is that file's."""
     of_files = {m.start("line") for m in _OF_PATH.finditer(evidence) if _is_file(m["path"], material)}

@@ -69,7 +69,7 @@ def test_a_canary_is_one_counted_rep_shown_beside_the_rows_that_it_rests_on(repo
     assert '| {"type":"tool_call"' in said
     assert '"tool":"read"' in said.replace("\n    | ", "")
     assert "B fixed: pass" in said
-    assert "README.md: fits (README.md)" in said
+    assert "README.md: fits (README.md, changed, 6 bytes)\n    | hallo\n" in said
     assert "git show refs/evalrepo/runs/" in said
     assert "evalrepo run --canary --accept" in said
     assert "run: one canary waits for a person's look (exit 3)" in said

@@ -55,6 +55,15 @@ def parse(reply: str, offered: Sequence[str], shown: Shown) -> Word:
     return Word(answer, reason, *_evidence(given["evidence"], shown))
 
 
+def reason_of(reply: str) -> str:
+    """The reason of a reply that was an answer, on one line; "" of any other."""
+    try:
+        reason = _object(reply)["reason"]
+    except Unusable:
+        return ""
+    return line(reason) if isinstance(reason, str) else ""
+
+
 def _object(reply: str) -> dict[str, Any]:
     if len(reply) > LONGEST:
         raise Unusable(f"a reply of {len(reply):,} characters is no answer")

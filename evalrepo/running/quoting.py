@@ -1,0 +1,93 @@
+"""What a run's reference keeps of one rep, to be quoted beside what rests on it: rows of logs, files of the sandbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from evalrepo.running.keep import run_ref
+from evalrepo.running.kept import JUDGE, OUTCOME, folder_of
+from evalrepo.running.stored import SEALED, Lacking
+from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
+
+if TYPE_CHECKING:
+    from evalrepo.records.record import Record, Rep
+    from evalrepo.repository.repo import Repository
+
+NOT_HERE = "its transcript is not in this clone"
+LOST = "the reference of its run does not hold its transcript"
+
+
+@dataclass(frozen=True)
+class Quotes:
+    """The files of a rep's folder by path below it, redacted as they are kept. `main`: the transcript's path; `place`:
+    as git names it, "" when it is not at hand; `lacking`: why there is nothing to quote, None when there is."""
+
+    main: str = ""
+    place: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    lacking: Lacking | None = None
+
+    @property
+    def sealed(self) -> bool:
+        """Whether nothing may be quoted, the record's own evidence included."""
+        return self.lacking is not None and self.lacking.why == SEALED
+
+    def row(self, file: str, line: int) -> str | None:
+        """The text of a log's 1-based line, None when it is not at hand."""
+        lines = self._lines.get(file)
+        if lines is None:
+            lines = self._lines[file] = self.files.get(file, b"").split(b"\n")
+        return lines[line - 1].decode("utf-8", "replace") if 0 < line <= len(lines) else None
+
+    def left(self, path: str) -> tuple[str, str | None]:
+        """A path of the sandbox: what the agent made of it, "" when that was not kept; and its text, None likewise."""
+        outcome = self._outcome
+        if outcome is None:
+            return "", None
+        before, after = outcome["before"].get(path), outcome["after"].get(path)
+        if after is None:
+            return ("removed by the agent" if before is not None else ""), None
+        how = "added" if before is None else "as it was" if before == after else "changed"
+        text = self.files.get(f"files/{path}")
+        return f"{how}, {after['size']:,} bytes", text.decode("utf-8", "replace") if text is not None else None
+
+    def said(self, digest: str) -> str:
+        """What a judge was sent or replied, by the SHA-256 that its vote names; "" when it is not at hand."""
+        return self.files.get(self.name_of(digest), b"").decode("utf-8", "replace") if digest else ""
+
+    @staticmethod
+    def name_of(digest: str) -> str:
+        """Where the folder holds such a text."""
+        return f"{JUDGE}{digest[:16]}.txt"
+
+    @cached_property
+    def _lines(self) -> dict[str, list[bytes]]:
+        return {}
+
+    @cached_property
+    def _outcome(self) -> Mapping[str, Any] | None:
+        return json.loads(self.files[OUTCOME]) if OUTCOME in self.files else None
+
+
+def quotes(repo: Repository, record: Record, rep: Rep, *, opened: bool = False) -> Quotes:
+    """What of a record's rep can be quoted. A reserve's is sealed unless `opened`."""
+    ref = run_ref(record.executed)
+    if record.set == "reserve" and not opened:
+        return Quotes(lacking=Lacking(SEALED, f"evalrepo show {record.run} --unseal --why REASON"))
+    if rep.transcript is None:
+        return Quotes(lacking=Lacking("no transcript of it was kept"))
+    if ref not in repo.refs(ref):
+        return Quotes(lacking=Lacking(NOT_HERE, bring(record.executed)))
+    tree = repo.tree(ref)
+    if is_tombstone(tree):
+        return Quotes(lacking=Lacking(PRUNED, bring(record.executed)))
+    folder = folder_of(rep.transcript.path)
+    files = {p.removeprefix(folder): data for p, data in tree.read_many(list(tree.under(folder.rstrip("/"))))}
+    main = rep.transcript.path.removeprefix(folder)
+    if main not in files:
+        return Quotes(files=files, lacking=Lacking(LOST))
+    return Quotes(main, f"{ref}:{rep.transcript.path}", files)
