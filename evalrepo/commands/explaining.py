@@ -205,7 +205,7 @@ class _Explaining:
 
     def _judge(self, one: Judgement) -> JudgeSheet:
         from evalrepo.render.explained import JudgeSheet
-        from evalrepo.render.record import judge_told, judge_name
+        from evalrepo.render.record import judge_name, judge_told
 
         votes = tuple(map(self._vote, one.votes))
         asks = "" if self.quotes.sealed else self.then.ask(one)
