@@ -55,7 +55,9 @@ def again(ground: Ground, counting: Sequence[Row]) -> list[Reason]:
             f"{plural(len(differing), 'recorded verdict')} not reproduced from the stored transcripts: run {row.run} "
             f"{row.scenario} rep {rep}: {again.differs[0]}"
         )
-        out.append(Reason("invalid", "not-reproduced", text, f"evalrepo show {row.run} {row.scenario}"))
+        out.append(
+            Reason("invalid", "not-reproduced", text, f"evalrepo show {row.run} {row.scenario}", (row.scenario,))
+        )
     if judged:
         out.append(Reason("note", "rescored", _coverage([again for _, _, again in judged])))
     return out

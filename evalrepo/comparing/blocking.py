@@ -36,13 +36,13 @@ def _golden(bare: Verdict) -> list[Reason]:
             again = f"{found.after[1] - found.after[0]} of {found.after[1]} fresh reps failed"
             more = f"; {GOLDEN_REPS} must pass to clear it" if found.outcome == "open" else " again"
             text += f", and {again}{more}"
-        out.append(Reason("block", "golden", text, look_at(cell)))
+        out.append(Reason("block", "golden", text, look_at(cell)).on([cell]))
     return out
 
 
 def _every_bar(bare: Verdict) -> list[Reason]:
     return [
-        Reason("block", "below-bar", bar_text(c) + _before_too(c), look_at(c))
+        Reason("block", "below-bar", bar_text(c) + _before_too(c), look_at(c)).on([c])
         for c in bare.cells
         if c.below_bar and not c.golden
     ]
@@ -63,7 +63,7 @@ def _count_bar(bare: Verdict) -> list[Reason]:
         f"{plural(bar.below, 'cell')} of {bar.cells} below the bar; chance alone would leave {bar.allowed} at most "
         f"(p {small(bar.p)}, Holm {small(bar.holm)}): {names(below)}"
     )
-    return [Reason("block", "below-bar", text, look_at(below[0]))]
+    return [Reason("block", "below-bar", text, look_at(below[0])).on(below)]
 
 
 def new_bar(bare: Verdict) -> list[Reason]:
@@ -78,12 +78,12 @@ def new_bar(bare: Verdict) -> list[Reason]:
         f"{plural(len(below), 'cell')} of {len(new)} without a base below the bar; at a rate of {ASSUMED_RATE:.0%} "
         f"chance would leave {allowed(misses, bare.policy.alpha)} at most (p {small(p)}): {names(below)}"
     )
-    return [Reason("block", "below-bar", text, look_at(below[0]))]
+    return [Reason("block", "below-bar", text, look_at(below[0])).on(below)]
 
 
 def _confirmed(bare: Verdict) -> list[Reason]:
     return [
-        Reason("block", "confirmed", confirmed_text(found), look_at(cell))
+        Reason("block", "confirmed", confirmed_text(found), look_at(cell)).on([cell])
         for cell in bare.cells
         if (found := outcome(bare, cell, "suspect")) and found.outcome == "confirmed"
     ]
@@ -101,8 +101,9 @@ def confirmed_text(found: Confirmation) -> str:
 def _metrics(bare: Verdict) -> list[Reason]:
     if bare.policy.metric_drop != "block":
         return []
+    base = bare.before.commit[:12] or bare.before.name
     return [
-        Reason("block", "metric", metric_text(m), "evalrepo diff " + (bare.before.commit[:12] or bare.before.name))
+        Reason("block", "metric", metric_text(m), f"evalrepo diff {base}").on(scored(bare, m))
         for m in bare.metrics
         if metric_dropped(m, bare.policy) and not m.waiver
     ]
@@ -115,6 +116,12 @@ def metric_dropped(metric: MetricResult, policy: Policy) -> bool:
     if policy.metric_when == "any":
         return metric.after < metric.before
     return metric.test.holm is not None and metric.test.holm <= policy.alpha
+
+
+def scored(bare: Verdict, metric: MetricResult) -> list[CellResult]:
+    """The cells that a metric's result is over."""
+    both = [(c, c.before, c.after) for c in bare.cells if c.comparable]
+    return [c for c, b, a in both if b and a and metric.name in b.metrics and metric.name in a.metrics]
 
 
 def metric_text(metric: MetricResult) -> str:

@@ -48,7 +48,13 @@ def by_hand(bare: Verdict, kind: str) -> list[Reason]:
     """A reason for each score that fell and is not waived."""
     waived = {w.metric for w in bare.background.waivers if not w.problem}
     return [
-        Reason(kind, "by-hand", _text(score), f"evalrepo waive {score.metric} --why REASON --until YYYY-MM-DD")
+        Reason(
+            kind,
+            "by-hand",
+            _text(score),
+            f"evalrepo waive {score.metric} --why REASON --until YYYY-MM-DD",
+            (score.scenario,),
+        )
         for score in bare.background.by_hand
         if score.fell and score.metric not in waived
     ]

@@ -47,4 +47,4 @@ def alarms(bare: Verdict, kind: str) -> list[Reason]:
     measured = [c for c in bare.cells if c.after is not None and c.after.valid]
     text = degenerate(Counted(c.scenario, c.control, *c.after.counts) for c in measured if c.after is not None)
     failing = [c for c in measured if c.after is not None and not c.after.passes]
-    return [Reason(kind, "degenerate", text, look_at(failing[0]))] if text else []
+    return [Reason(kind, "degenerate", text, look_at(failing[0])).on(measured)] if text else []

@@ -48,7 +48,11 @@ def _nothing(bare: Verdict) -> Reason:
 
 
 def _suspects(bare: Verdict) -> list[Reason]:
-    return [Reason("finding", "suspect", suspect_text(c), look_at(c)) for c in bare.cells if c.label is Label.SUSPECT]
+    return [
+        Reason("finding", "suspect", suspect_text(c), look_at(c)).on([c])
+        for c in bare.cells
+        if c.label is Label.SUSPECT
+    ]
 
 
 def suspect_text(cell: CellResult) -> str:
@@ -66,9 +70,14 @@ def drops(bare: Verdict, kind: str) -> list[Reason]:
     tiers = [t for t in bare.tiers if len(bare.tiers) > 1 and _dropped(t, bare.policy.alpha)]
     fallen = [c for c in bare.cells if c.label in (Label.WORSE, Label.SUSPECT)]
     if not overall:
-        return [Reason(kind, "drop", drop_text(r), look_at(_worst(fallen, r))) for r in tiers]
+        return [Reason(kind, "drop", drop_text(r), look_at(_worst(fallen, r))).on(_over(bare, r)) for r in tiers]
     text = "; ".join([drop_text(overall[0]), *(f"{t.name} from {t.before:.0%} to {t.after:.0%}" for t in tiers)])
-    return [Reason(kind, "drop", text, look_at(_worst(fallen, overall[0])))]
+    return [Reason(kind, "drop", text, look_at(_worst(fallen, overall[0]))).on(_over(bare, overall[0]))]
+
+
+def _over(bare: Verdict, rate: Rate) -> list[CellResult]:
+    """The cells that a rate is over."""
+    return [c for c in bare.cells if c.comparable and rate.name in ("all", f"{c.agent}/{c.tier}")]
 
 
 def _dropped(rate: Rate, alpha: float) -> bool:
@@ -98,7 +107,7 @@ def small(p: float) -> str:
 
 def _fallen(bare: Verdict) -> list[Reason]:
     return [
-        Reason("finding", "fell-below-bar", bar_text(c), look_at(c))
+        Reason("finding", "fell-below-bar", bar_text(c), look_at(c)).on([c])
         for c in bare.cells
         if c.fell_below_bar and c.p_worse is not None and c.label is not Label.SUSPECT
     ]
@@ -131,10 +140,11 @@ def unmeasured(bare: Verdict, kind: str) -> list[Reason]:
 def _unmeasured(bare: Verdict, kind: str, cells: list[CellResult]) -> Reason:
     first = cells[0]
     if first.label is Label.GONE:
-        return Reason(kind, "gone", f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}: {names(cells)}")
+        text = f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}: {names(cells)}"
+        return Reason(kind, "gone", text).on(cells)
     where = {"after": f" at {bare.after.name}", "before": f" at {bare.before.name}"}.get(first.missing_side, "")
     why = f" ({first.why})" if len(cells) == 1 and first.why else ""
     text = f"{plural(len(cells), 'cell')} {_SENTENCES[first.label]}{where}: {names(cells)}{why}"
     here = first.missing_side == "after"
     command = measure(cells, bare.after) if here else measure_base(cells, bare.before, bare.after)
-    return Reason(kind, str(first.label), text, command)
+    return Reason(kind, str(first.label), text, command).on(cells)

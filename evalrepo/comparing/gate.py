@@ -82,4 +82,4 @@ def _flips(worst: Verdict, lost: Sequence[CellResult]) -> list[Reason]:
         return []
     first = next(r for r in worst.reasons if r.kind == worst.answer)
     text = f"the pass hangs on ERRORs: were they FAILs, the answer would be {worst.answer} ({first.text})"
-    return [Reason("inconclusive", "errors-flip", text, look_at(lost[0]))]
+    return [Reason("inconclusive", "errors-flip", text, look_at(lost[0]), first.scenarios)]

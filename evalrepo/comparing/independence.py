@@ -16,7 +16,7 @@ def copies(bare: Verdict) -> list[Reason]:
         f"reps are not independent: {plural(reps, 'rep')} of {plural(len(found), 'cell')} say and do the very same as "
         f"another, so every p value here is smaller than it should be: {names(found)}"
     )
-    return [Reason("note", "copies", text)]
+    return [Reason("note", "copies", text).on(found)]
 
 
 def _repeats(cell: CellResult) -> int:

@@ -52,7 +52,9 @@ def _errors(bare: Verdict) -> list[Reason]:
     out = []
     for side, errors in ((bare.before, bare.validity.before), (bare.after, bare.validity.after)):
         if errors.rate > bare.policy.max_error_rate:
-            out.append(Reason("invalid", "errors", _error_text(side, errors, bare.policy), "evalrepo status"))
+            there = [c for c in bare.cells if (c.before if side is bare.before else c.after) is not None]
+            text = _error_text(side, errors, bare.policy)
+            out.append(Reason("invalid", "errors", text, "evalrepo status").on(there))
     return out
 
 

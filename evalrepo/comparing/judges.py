@@ -21,7 +21,7 @@ def uncalibrated(bare: Verdict) -> list[Reason]:
         return []
     reps = plural(sum(_reps(cell) for cell in found), "rep")
     text = f"an uncalibrated judge decided checks of {reps}, as its rubric allows: {names(found)}"
-    return [Reason("note", "uncalibrated", text, "evalrepo calibrate RUBRIC")]
+    return [Reason("note", "uncalibrated", text, "evalrepo calibrate RUBRIC").on(found)]
 
 
 def _reps(cell: CellResult) -> int:

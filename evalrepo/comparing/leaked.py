@@ -53,4 +53,4 @@ def _reason(cell: str, run: str, reps: list[LeakedRep]) -> Reason:
         f"{cell}: the agent saw what it must not see in {plural(len(reps), 'rep')} of run {run} (rep {numbers}); "
         f"change what leaked and measure anew, or say why it is no leak: evalrepo acknowledge {hashes} --why REASON"
     )
-    return Reason("invalid", LEAK, text, f"evalrepo show {run}")
+    return Reason("invalid", LEAK, text, f"evalrepo show {run}", (cell.partition(" · ")[0],))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalrepo.comparing.advice import names, plural
-from evalrepo.comparing.blocking import ASSUMED_RATE, confirmed_text, metric_dropped, metric_text, new_bar
+from evalrepo.comparing.blocking import ASSUMED_RATE, confirmed_text, metric_dropped, metric_text, new_bar, scored
 from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.confirming import GOLDEN_REPS
 from evalrepo.comparing.independence import copies
@@ -34,9 +34,8 @@ def _policy(bare: Verdict) -> list[Reason]:
     out = []
     new = [c for c in bare.cells if c.label is Label.NEW]
     if new and not bare.policy.own:
-        out.append(
-            _note("new", f"{plural(len(new), 'cell')} new since the baseline, held to the bar only: {names(new)}")
-        )
+        text = f"{plural(len(new), 'cell')} new since the baseline, held to the bar only: {names(new)}"
+        out.append(_note("new", text).on(new))
     if bare.policy.own:
         out.append(_note("own-policy", "there is no baseline, so this release is held to its own policy"))
     if bare.policy.changed:
@@ -50,13 +49,14 @@ def _cleared(bare: Verdict) -> list[Reason]:
     for found in bare.confirmations:
         if found.outcome == "cleared":
             golden = f"golden {found.cell}: all {found.after[1]} fresh reps passed ({GOLDEN_REPS} clear a FAIL)"
-            out.append(_note("cleared", golden if found.of == "golden" else confirmed_text(found)))
+            text = golden if found.of == "golden" else confirmed_text(found)
+            out.append(_note("cleared", text).on(c for c in bare.cells if c.name == found.cell))
     return out
 
 
 def _waived(bare: Verdict) -> list[Reason]:
     out = [
-        _note("waived", f"{metric_text(m)}; waived: {m.waiver}")
+        _note("waived", f"{metric_text(m)}; waived: {m.waiver}").on(scored(bare, m))
         for m in bare.metrics
         if m.waiver and metric_dropped(m, bare.policy)
     ]
@@ -91,7 +91,8 @@ def _bars(bare: Verdict) -> list[Reason]:
     blocked = bar is not None and bar.holm is not None and bar.holm <= bare.policy.alpha
     if not below or blocked:
         return []
-    return [_note("below-bar", f"{plural(len(below), 'cell')} below the bar, too few to block: {names(below)}")]
+    text = f"{plural(len(below), 'cell')} below the bar, too few to block: {names(below)}"
+    return [_note("below-bar", text).on(below)]
 
 
 def _false_block(bare: Verdict) -> list[Reason]:

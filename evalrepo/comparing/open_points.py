@@ -6,7 +6,7 @@ import math
 import shlex
 
 from evalrepo.comparing.advice import look_at, measure, measure_base, names, plural
-from evalrepo.comparing.blocking import metric_dropped, metric_text, outcome
+from evalrepo.comparing.blocking import metric_dropped, metric_text, outcome, scored
 from evalrepo.comparing.by_hand import by_hand
 from evalrepo.comparing.diff import suspect_text
 from evalrepo.records.inference import Confirmation
@@ -32,7 +32,7 @@ def _few(bare: Verdict) -> list[Reason]:
             text = f"{few} ({_have(short[0], side)}): {names(short)}"
             here = side == "after"
             command = measure(short, bare.after) if here else measure_base(short, bare.before, bare.after)
-            out.append(Reason("inconclusive", "few-reps", text, command))
+            out.append(Reason("inconclusive", "few-reps", text, command).on(short))
     return out
 
 
@@ -54,9 +54,8 @@ def _suspects(bare: Verdict) -> list[Reason]:
             continue
         spent = found is not None and found.plan == "sprt" and found.after[1] >= found.planned
         text = f"{suspect_text(cell)}; unresolved{_so_far(found)}"
-        out.append(
-            Reason("inconclusive", "suspect", text, look_at(cell) if spent or cell.set == "reserve" else CONFIRM)
-        )
+        command = look_at(cell) if spent or cell.set == "reserve" else CONFIRM
+        out.append(Reason("inconclusive", "suspect", text, command).on([cell]))
     return out
 
 
@@ -74,7 +73,9 @@ def _metrics(bare: Verdict) -> list[Reason]:
         return []
     base = bare.before.commit[:12] or bare.before.name
     return [
-        Reason("inconclusive", "metric", f"{metric_text(m)}: investigate it, or waive it", f"evalrepo diff {base}")
+        Reason("inconclusive", "metric", f"{metric_text(m)}: investigate it, or waive it", f"evalrepo diff {base}").on(
+            scored(bare, m)
+        )
         for m in bare.metrics
         if metric_dropped(m, bare.policy) and not m.waiver
     ]
@@ -92,7 +93,7 @@ def _unset(bare: Verdict) -> list[Reason]:
             "unset",
             f"metric {one.metric} may have fallen: {plural(one.after, 'rep')} of cells that the base scores lack it",
             f"evalrepo score {runs[one.cells[0]]}",
-        )
+        ).on(c for c in bare.cells if c.name in one.cells)
         for one in bare.unset
         if one.after and one.metric not in waived
     ]
@@ -115,7 +116,8 @@ def _margin(bare: Verdict) -> list[Reason]:
     if found.attainable >= found.margin:
         text += f"; so few reps exclude {_points(found.attainable)} at best, even if all pass"
     one = bare.policy.suites if len(bare.policy.suites) == 1 else ()
-    return [Reason("inconclusive", "margin", text, shlex.join(["evalrepo", "plan", *one]))]
+    compared = [c for c in bare.cells if c.comparable]
+    return [Reason("inconclusive", "margin", text, shlex.join(["evalrepo", "plan", *one])).on(compared)]
 
 
 def _points(share: float) -> str:

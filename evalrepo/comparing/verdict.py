@@ -39,7 +39,7 @@ def verdict(
 
 def _looked(reason: Reason, background: Background) -> Reason:
     """A reason that rests on the reserve says how many looks preceded it."""
-    said = [one for one in background.looks if any(name in reason.text for name in one.scenarios)]
+    said = [one for one in background.looks if set(one.scenarios) & set(reason.scenarios)]
     text = "; ".join(f"reserve of {one.subject}: {one.told}" for one in said if one.told not in reason.text)
     return reason._replace(text=f"{reason.text} [{text}]") if text else reason
 

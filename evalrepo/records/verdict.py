@@ -5,7 +5,7 @@ Every rendering and the exit code come from it. What is inferred over all cells 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -298,12 +298,18 @@ class Rate(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why the answer is what it is: kind (of `SEVERITY`), a sentence with its numbers, the command that settles it."""
+    """Why the answer is what it is: kind (of `SEVERITY`), a sentence with its numbers, the command that settles it, and
+    the scenarios whose scores it rests on."""
 
     kind: str
     code: str
     text: str
     command: str = ""
+    scenarios: tuple[str, ...] = ()
+
+    def on(self, cells: Iterable[CellResult]) -> Reason:
+        """The same, resting on these cells."""
+        return self._replace(scenarios=tuple(dict.fromkeys(cell.scenario for cell in cells)))
 
 
 class Verdict(NamedTuple):
