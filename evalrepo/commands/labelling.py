@@ -43,19 +43,30 @@ def label(repo: Repository, words: Sequence[str], name: str, by: str, rep: int |
     known = {(one.question, one.transcript) for one in held if one.wording in ("", asked.question.wording)}
     sheets = list({_sha(sheet): sheet for sheet in at.sheets}.values())
     rest = [sheet for sheet in shuffled(sheets, f"{name} {by}") if (asked.name, _sha(sheet)) not in known]
-    done = 0
     if rest and asked.prose.strip():
         click.echo("\n".join(_prose(asked.prose)))
+    done: set[str] = set()
     try:
-        for number, sheet in enumerate(rest, 1):
-            _one(repo, asked, sheet, by, _Rep(f"rep {number} of {len(rest)}", _reference(room, asked, sheet)))
-            done += 1
+        _walk(room, asked, rest, by, done)
     except Stopped:
-        click.echo(f"stopped after {done} of {len(rest)}; the labels so far are in {labels_path(asked.rubric)}")
+        where = f"; the labels so far are in {labels_path(asked.rubric)}" if done else ""
+        click.echo(f"stopped after {len(done)} of {len(rest)}{where}")
         return Exit.INTERRUPTED
-    click.echo(f"{done} labels added to {labels_path(asked.rubric)}, {len(sheets) - len(rest)} were there before")
+    click.echo(f"{len(done)} labels added to {labels_path(asked.rubric)}, {len(sheets) - len(rest)} were there before")
     click.echo(f"next: git add {labels_path(asked.rubric)}; evalrepo calibrate {asked.rubric}")
     return Exit.YES
+
+
+def _walk(room: Room, asked: Asked, sheets: Sequence[Sheet], by: str, done: set[str]) -> None:
+    """Ask about every rep, going back where that is wished; `done` gains the transcripts that were labelled."""
+    at = 0
+    while at < len(sheets):
+        told = _Rep(f"rep {at + 1} of {len(sheets)}", _reference(room, asked, sheets[at]))
+        if _one(room.repo, asked, sheets[at], by, told):
+            done.add(_sha(sheets[at]))
+            at += 1
+        else:
+            at = max(0, at - 1)
 
 
 def question_of(rubrics: Mapping[str, Rubric], name: str) -> Asked:
@@ -100,12 +111,16 @@ def _reference(room: Room, asked: Asked, sheet: Sheet) -> str:
     return (found.asked.reference or "").strip() if asked.question.reference else ""
 
 
-def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, rep: _Rep) -> None:
+def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, rep: _Rep) -> bool:
+    """Whether the rep was labelled; otherwise the person wants to go back to the one before."""
     from evalrepo.records.labels import Label
     from evalrepo.store.labels import add_label
 
     click.echo(f"\n{rep.which}\n" + "\n".join(_shown(asked.question, sheet, rep.reference)))
-    answer, evidence = _answer(asked, sheet)
+    said = _answer(asked, sheet)
+    if said is None:
+        return False
+    answer, evidence = said
     given = Label(
         question=asked.name,
         transcript=_sha(sheet),
@@ -118,22 +133,31 @@ def _one(repo: Repository, asked: Asked, sheet: Sheet, by: str, rep: _Rep) -> No
         wording=asked.question.wording,
     )
     add_label(repo, asked.rubric, given)
+    return True
 
 
-def _answer(asked: Asked, sheet: Sheet) -> tuple[str, str]:
-    """One of the answers that are offered, and evidence for it. `Stopped` on q."""
+def _answer(asked: Asked, sheet: Sheet) -> tuple[str, str] | None:
+    """One of the answers that are offered, and evidence for it; None for b, back. `Stopped` on q.
+
+    A key that is itself an answer of the question is the answer.
+    """
     from evalrepo.commands.scoring_walk import Stopped, evidence, line, whole
 
     while True:
-        answer = line(f"{asked.name} ({', '.join(asked.question.offered)}; t whole transcript, q stop):").strip()
-        if answer == "q":
+        answer = line(
+            f"{asked.name} ({', '.join(asked.question.offered)}; t whole transcript, b back, q stop):"
+        ).strip()
+        if answer in asked.question.offered:
+            if text := evidence(sheet):
+                return answer, text
+        elif answer == "q":
             raise Stopped
-        if answer == "t":
+        elif answer == "b":
+            return None
+        elif answer == "t":
             whole(sheet)
-        elif answer not in asked.question.offered:
+        else:
             click.echo(f"  {answer[:20]!r} is not offered")
-        elif text := evidence(sheet):
-            return answer, text
 
 
 def _prose(text: str) -> Iterator[str]:

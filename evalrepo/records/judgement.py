@@ -43,10 +43,11 @@ class Judgement(Sparing):
     tier); `model`: the model that answered, "" when it did not say; `override`: the environment variable that named the
     judge, "" when the config did. `answer` "" : there is none, and `broken` says why. `cached`: read from what was
     answered before to the very same question about the same transcript. `uncalibrated`: why people's labels do not
-    bear the judge out, where its word counts all the same because the rubric lets it.
+    bear the judge out, where its word counts all the same because the rubric lets it; `advisory`: why, where its word
+    is only shown.
     """
 
-    rare: ClassVar[tuple[str, ...]] = ("override", "broken", "cached", "turn", "uncalibrated")
+    rare: ClassVar[tuple[str, ...]] = ("override", "broken", "cached", "turn", "uncalibrated", "advisory")
 
     rubric: str
     rubric_sha256: str
@@ -63,6 +64,7 @@ class Judgement(Sparing):
     spent: Spent = Spent()
     cached: bool = False
     uncalibrated: str = ""
+    advisory: str = ""
 
     def bare(self) -> Judgement:
         """Without a word about the rep: what a reserve's record shows."""

@@ -20,9 +20,9 @@ def calibration_text(found: Calibration, judge: str, reps: Mapping[str, str]) ->
     rows = [(answer, *map(str, counts)) for answer, counts in zip(found.answers, found.matrix, strict=True)]
     yield from table(rows, ("people, judge →", *found.answers), shrink=0)
     low, high = (round(bound * 100) for bound in found.agreement[1:])
-    said = [counted(found.n, "labelled rep"), f"agreement {found.agreement[0]:.0%} ({low}-{high} %)"]
-    said += [_coefficient("weighted κ" if found.weighted else "κ", found.kappa), _coefficient("AC1", found.ac1)]
-    yield from wrapped(", ".join(said), then="  ")
+    yield f"{counted(found.n, 'labelled rep')}, agreement {found.agreement[0]:.0%} ({low}-{high} %)"
+    kappa = _coefficient("weighted κ" if found.weighted else "κ", found.kappa)
+    yield f"{kappa}, {_coefficient('AC1', found.ac1)}"
     counts = ((found.unanswered, "without an answer of the judge"), (found.unasked, "not asked"))
     for number, what in (*counts, (found.unsettled, "on which people differ")):
         if number:

@@ -113,12 +113,14 @@ def judge_name(judgement: Judgement) -> str:
 
 
 def judge_told(judgement: Judgement) -> str:
-    """Calls and dollars, and whether it decided without being calibrated."""
+    """Calls and dollars, and whether its word counts where people's labels do not bear it out."""
     spent = judgement.spent
     cost = "cost unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
     told = "asked before, no cost" if judgement.cached else f"{counted(spent.calls, 'call')}, {cost}"
-    mark = f"; decides uncalibrated ({judgement.uncalibrated})" if judgement.uncalibrated and judgement.answer else ""
-    return f"{told}{mark}"
+    if not judgement.answer:
+        return told
+    advisory = f"; advisory, in no verdict ({judgement.advisory})" if judgement.advisory else ""
+    return told + (f"; decides uncalibrated ({judgement.uncalibrated})" if judgement.uncalibrated else advisory)
 
 
 def git_show(name: str) -> Iterator[str]:

@@ -134,7 +134,7 @@ class Hearing:
         why = self._lacking(asked, rubric, tally)
         lenient = standing.lenient(asked, rubric)
         one = self._judgement(asked, view, rubric, tally)
-        self._keep(tally, one.model_copy(update={"cached": cached, "uncalibrated": why if lenient else ""}))
+        self._keep(tally, one.model_copy(update={"cached": cached, "uncalibrated" if lenient else "advisory": why}))
         return self._answer(tally, "" if lenient else why)
 
     def _tally(self, asking: Asking, votes: int, rubric: Rubric, model: str | None) -> tuple[Tally, bool]:

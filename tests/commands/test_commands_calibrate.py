@@ -95,6 +95,10 @@ def test_a_judge_that_nobody_calibrated_is_shown_and_decides_nothing(measured: R
         "T3": ("fail", False),
     }
     assert all("advisory: not calibrated" in found[2] for found in judged(measured).values())
+    shown = " ".join(measured.run("show", "T2").split())
+    assert "advisory, in no verdict (not calibrated)" in shown
+    ran = " ".join(measured.run("run", "T0", "T2", "--fresh", "1").split())
+    assert "2 reps have answers of an advisory judge, in no verdict (words/told: not calibrated)" in ran
     assert {verdict for *_, verdict in measured.reps()} == {"PASS"}
     assert "nobody has labelled reps by words" in measured.run("calibrate", "words", exit=2)
 
@@ -108,6 +112,11 @@ def test_labels_are_given_blind_and_kept_at_once(measured: Repo):
     assert labels.count('"by": "Ann"') == 4
     assert labels.count('"answer": "yes"') == 2
     assert "0 labels added" in typed(measured, "score", "T0", "--label", "words", "--by", "Ann", text="")
+    run, twice = measured.records()[0]["run"], "yes\n“done”\nb\nno\n“done”\n"
+    back = typed(measured, "score", run, "--label", "words", "--by", "Cy", text=twice, exit=130)
+    assert "stopped after 1 of 4" in back
+    (given,) = [line for line in (measured.path / "rubrics/words.labels.yaml").read_text().splitlines() if "Cy" in line]
+    assert '"answer": "no"' in given
     refused = typed(measured, "score", "T0", "--label", "words", "--by", "Bob", text="maybe\nyes\nno place\n", exit=130)
     assert "'maybe' is not offered" in refused
     assert "it names no place" in refused
