@@ -98,11 +98,12 @@ def cards(desk: Desk, by: str) -> list[Card]:
 
 def _mark(name: str, sheet: Sheet, by: str) -> Mark:
     from evalrepo.formats.scorecard import Mark
+    from evalrepo.records.unset import score_word
     from evalrepo.scoring.people import rating
 
     found = sheet.rep.metrics[name]
     if name not in sheet.open:
-        return Mark(None, given=f"{found.score} ({found.source})")
+        return Mark(None, given=f"{score_word(found.score)} ({found.source})")
     own = rating(found, by)
     return Mark(None) if own is None else Mark(own.score, own.evidence)
 

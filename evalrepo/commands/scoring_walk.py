@@ -75,6 +75,7 @@ def _first_open(steps: Sequence[Step]) -> int:
 
 
 def _show(sheet: Sheet) -> None:
+    from evalrepo.records.unset import score_word
     from evalrepo.render.safe import wrapped
     from evalrepo.render.told import told
 
@@ -84,7 +85,7 @@ def _show(sheet: Sheet) -> None:
     click.echo("\n".join(told(sheet.transcript)))
     checks = [f"{c.axis} {c.id} {c.outcome}" for c in rep.checks]
     click.echo("\n".join(wrapped(", ".join(checks) or "none", first="checks: ", then="  ")))
-    known = [f"{n} {m.score} ({m.source})" for n, m in rep.metrics.items() if n not in sheet.open]
+    known = [f"{n} {score_word(m.score)} ({m.source})" for n, m in rep.metrics.items() if n not in sheet.open]
     if known:
         click.echo("\n".join(wrapped(", ".join(known), first="scored already: ", then="  ")))
 

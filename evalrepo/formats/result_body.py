@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalrepo.formats.inert import code, markdown
+from evalrepo.formats.result_judged import judgements
 from evalrepo.records.record import CheckResult, Evidence, Outcome, Record, Rep, Verdict
+from evalrepo.records.unset import UNSET
 
 EVIDENCE_SHOWN = 3
 """Pieces of evidence shown for one check of one rep; the record holds all."""
 
 _WORST = (Outcome.FAIL, Outcome.ERROR, Outcome.AMBIGUOUS, Outcome.PASS, Outcome.VACUOUS, Outcome.SKIPPED)
-_UNKNOWN = "–"
 
 
 def body(record: Record) -> str:
     """Markdown, ends with a newline. All text of the record is inert in it."""
-    parts = [_heading(record), _facts(record), _reps(record), _metrics(record), _evidence(record), _notes(record)]
+    sections = (_heading, _facts, _reps, _metrics, _evidence, judgements, _notes)
+    parts = [section(record) for section in sections]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -100,7 +102,7 @@ def _reps(record: Record) -> str:
             f"{rep.rep} (try {rep.attempt})" if several else str(rep.rep),
             _verdict(rep, last=(rep.rep, rep.attempt) in last),
             *(_outcome([c for c in rep.checks if c.axis == axis]) for axis in axes),
-            *([rep.status or _UNKNOWN] if status else []),
+            *([rep.status or UNSET] if status else []),
             *_usage(rep),
         ]
         for rep in record.reps
@@ -120,7 +122,7 @@ def _outcome(checks: Sequence[CheckResult]) -> str:
     shown = gating or [c.outcome for c in checks]
     worst = next((o for o in _WORST if o in shown), None)
     if worst is None:
-        return _UNKNOWN
+        return UNSET
     word = f"**{worst}**" if worst is Outcome.FAIL and gating else str(worst)
     return word if gating else f"({word})"
 
@@ -130,8 +132,8 @@ def _usage(rep: Rep) -> list[str]:
     cost = rep.usage.cost_usd
     return [
         f"{rep.usage.tool_calls:,}",
-        f"{sum(known):,}" if known else _UNKNOWN,
-        _UNKNOWN if cost is None else f"${cost:,.3f}",
+        f"{sum(known):,}" if known else UNSET,
+        UNSET if cost is None else f"${cost:,.3f}",
         f"{rep.timing.seconds:,.0f}" if rep.timing.seconds >= 10 else f"{rep.timing.seconds:.1f}",
     ]
 
@@ -147,7 +149,7 @@ def _metrics(record: Record) -> str:
 def _score(rep: Rep, name: str) -> str:
     metric = rep.metrics.get(name)
     if metric is None or metric.score is None:
-        return _UNKNOWN
+        return UNSET
     return str(metric.score) if metric.source == "mechanical" else f"{metric.score} ({metric.source})"
 
 

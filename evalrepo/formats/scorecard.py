@@ -24,8 +24,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalrepo.errors import Finding, Place
+from evalrepo.records.unset import UNSET, score_word
 
-UNSET = "–"
 STATUSES = ("COMPLETE", "PARTIAL", "BLOCKED")
 
 _SCENARIO = re.compile(r"Scenario:\s*([A-Za-z0-9][\w./~-]*)\s*$")
@@ -89,15 +89,11 @@ def _dumped(card: Card, titles: Mapping[str, str]) -> str:
     }
     wide = max(map(len, names.values()), default=0)
     for metric, mark in card.marks.items():
-        score = "0-3" if mark.score is None and not card.by else _shown(mark.score)
+        score = "0-3" if mark.score is None and not card.by else score_word(mark.score)
         said = mark.given or f"{score}   evidence: {_one_line(mark.evidence)}".rstrip()
         lines.append(f"{names[metric]:{wide}} {said}")
     lines += [f"Agents dispatched: {card.agents}".rstrip(), f"Tool calls approx: {card.calls}".rstrip()]
     return "\n".join([*lines, "Notes / weaknesses observed:", *card.notes.splitlines()]) + "\n"
-
-
-def _shown(score: int | None) -> str:
-    return UNSET if score is None else str(score)
 
 
 def _one_line(text: str) -> str:

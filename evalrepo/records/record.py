@@ -116,10 +116,6 @@ class CheckResult(Strict):
     evidence: tuple[Evidence, ...] = ()
 
 
-UNSET = "–"
-"""How people see a metric without a score, and whatever else is not known: never 0."""
-
-
 class Rating(Strict):
     """What one person gave a metric of one rep, and the evidence, whose places were there."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalrepo.records.record import UNSET
+from evalrepo.records.unset import UNSET
 from evalrepo.render.findings import counted
 from evalrepo.render.json import plain, to_json
 from evalrepo.render.record import git_show

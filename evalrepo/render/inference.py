@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from evalrepo.records.inference import Bar, HandScore, InstrumentChange, MetricFall, MetricResult, Test, UsageMedian
+from evalrepo.records.unset import score_word
 from evalrepo.records.verdict import CellResult, Rate, Verdict
 from evalrepo.render.findings import counted
 
@@ -128,7 +129,7 @@ def hand_rows(verdict: Verdict) -> list[Row]:
 
 
 def _hand(score: HandScore) -> Row:
-    before, after = ("–" if value is None else str(value) for value in (score.before, score.after))
+    before, after = map(score_word, (score.before, score.after))
     change = "" if score.before is None or score.after is None else f"{score.after - score.before:+d}"
     return (score.scenario, score.metric, before, after, "0" if change == "+0" else change)
 

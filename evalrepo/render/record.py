@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from shlex import quote
 
 from evalrepo.records.judgement import Judgement
-from evalrepo.records.record import UNSET, CheckResult, Evidence, Record, Rep
+from evalrepo.records.record import CheckResult, Evidence, Record, Rep
+from evalrepo.records.unset import UNSET
 from evalrepo.render.findings import counted
 from evalrepo.render.safe import safe, width, wrapped
 from evalrepo.render.text import COLUMNS, Style

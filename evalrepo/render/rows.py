@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalrepo.records.record import Record, Rep
+from evalrepo.records.unset import score_word
 
 TSV = ("scenario", "model", "rep", "verdict", "axes", "info")
 """`rep` is RUN:NUMBER, which no other row of the scenario and model has; `axes` the outcome of each axis' checks, the
-worst first (`A=fail B=pass`); `info` the rest (`agent=claude/haiku tools=4 tokens=812 M1=3`)."""
+worst first (`A=fail B=pass`); `info` the rest (`agent=claude/haiku tools=4 tokens=812 M1=3 M4=–`): what is unknown is
+left out, a metric that is unset is a dash."""
 
 COLUMNS = (
     "run", "scenario", "set", "agent", "tier", "model_requested", "models", "cli_version", "model_free", "purpose",
@@ -126,5 +128,5 @@ def _info(record: Record, rep: Rep) -> str:
         "cost": rep.usage.cost_usd,
         "seconds": round(rep.timing.seconds, 1),
     }
-    scores = {name: found.score for name, found in rep.metrics.items()}
+    scores = {name: score_word(found.score) for name, found in rep.metrics.items()}
     return " ".join(f"{name}={value}" for name, value in {**facts, **scores}.items() if value is not None)

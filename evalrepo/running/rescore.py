@@ -16,6 +16,7 @@ from evalrepo.checks.asking import all_checks, evaluate_all
 from evalrepo.checks.registry import evaluate
 from evalrepo.checks.view import View
 from evalrepo.records.record import CheckResult, Outcome, Rep, Verdict
+from evalrepo.records.unset import score_word
 from evalrepo.registry import module
 from evalrepo.running.kept import Files, Fixture, Kept, folder_of, parted, work_of
 from evalrepo.scoring.metrics import metrics
@@ -181,7 +182,7 @@ def _scores(scenario: Scenario, rep: Rep, results: Sequence[CheckResult]) -> lis
     specs = {n: s for n, s in scenario.metrics.items() if not isinstance(s, str) and s.ladder is not None}
     found = metrics(specs, results, None)
     return [
-        f"metric {name}: {rep.metrics[name].score} is recorded, {found[name].score} comes out"
+        f"metric {name}: {score_word(rep.metrics[name].score)} is recorded, {score_word(found[name].score)} comes out"
         for name in specs
         if name in rep.metrics
         and rep.metrics[name].source == "mechanical"

@@ -82,6 +82,44 @@ def metric(score, source="mechanical", evidence="") -> dict:
     return {"score": score, "source": source, "evidence": evidence}
 
 
+def judged(question: str = "told", answer: str = "yes", votes: tuple[str, ...] = ("yes", "yes", "yes"), **more) -> dict:
+    reason = more.pop("reason", "It says so.")
+    cast = [
+        {"answer": a, "reason": reason, "places": ["p2"], "prompt": "1" * 64, "reply": "2" * 64}
+        if a
+        else {"broken": "not one JSON object: 'yes'", "tries": 2, "prompt": "1" * 64}
+        for a in votes
+    ]
+    said = {
+        "rubric": "words",
+        "rubric_sha256": "3" * 64,
+        "question": question,
+        "kind": "command",
+        "judge": "python judge.py",
+    }
+    return {**said, "answer": answer, "votes": cast, **more}
+
+
+PLACE = {"text": "done", "file": "main.jsonl", "line": 9}
+JUDGED = {
+    "checks": [
+        {"id": "unclear", "axis": "A", "outcome": "pass", "by": "judge", "evidence": [
+            {"text": "judge, words/told: yes (split votes yes, no, yes). It says so."}, PLACE,
+            {"text": "'perhaps' is found", "file": "main.jsonl", "line": 4},
+        ]},
+        {"id": "decides", "axis": "A", "outcome": "pass", "by": "judge", "evidence": [
+            {"text": "judge, words/told: yes (split votes yes, no, yes). It says so."}, PLACE,
+        ]},
+        {"id": "broken", "axis": "B", "outcome": "error", "by": "judge", "evidence": [{"text": "the judge gave no answer"}]},
+    ],
+    "metrics": {"M4": {"score": 2, "source": "judge", "evidence": "Well done.", "places": [PLACE]}, "M5": metric(None, "human")},
+    "judged": [
+        judged(votes=("yes", "no", "yes"), model="stub-1", uncalibrated="not calibrated"),
+        judged("right", "", ("", "", ""), broken="not one JSON object: 'yes'", override="EVALREPO_JUDGE_CMD"),
+        judged("depth", "2", ("2",), reason="Well done.", model="stub-1"),
+        judged("other", "no", ("no", "no", "no")),
+    ],
+}  # fmt: skip
 FILES = {
     "below-its-bar": record(),
     "retried-and-metrics": record(
@@ -105,6 +143,16 @@ FILES = {
     ),
     "rehearsal": record(model_free=True, network="rehearsal", purpose="canary"),
     "reserve": record(set="reserve", purpose="look"),
+    "judged": record(reps=[{**rep(1, "ERROR", error="judge", message="axis B"), **JUDGED}, rep(2)]),
+    "nasty-judge": record(
+        reps=[
+            {
+                **rep(1),
+                "judged": [judged(n, n, (n, "yes"), reason=n, judge=n, uncalibrated=n), judged(n, "", ("",), broken=n)],
+            }
+            for n in NASTY
+        ]
+    ),
     "nasty": record(
         title=NASTY[1],
         reps=[
@@ -189,6 +237,14 @@ def test_what_another_version_wrote_is_not_held_against_the_words_of_this_one():
 @given(records)
 @settings(max_examples=20, deadline=None)
 def test_nothing_from_outside_acts_in_the_file(made):
+    acts_not(made)
+
+
+def test_nothing_that_a_judge_says_acts_in_the_file():
+    acts_not(FILES["nasty-judge"])
+
+
+def acts_not(made: Record) -> None:
     text = result.dump(made)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]", text)
     assert text.count("```") == 2
@@ -204,6 +260,33 @@ def test_nothing_from_outside_acts_in_the_file(made):
 @pytest.mark.parametrize("name", FILES)
 def test_the_file_looks_like_its_golden_copy(name):
     assert result.dump(FILES[name]) == (GOLDEN / f"{name}.md").read_text()
+
+
+def test_a_result_without_judgements_has_no_such_section_and_a_reserves_tells_none():
+    assert "Judgements" not in result.dump(FILES["retried-and-metrics"])
+    reserve = FILES["judged"].model_copy(update={"set": "reserve"})
+    assert "Judgements" not in result.dump(reserve).split("<details>")[0]
+
+
+def test_a_judgement_says_who_answered_what_by_which_votes_why_and_where():
+    body = result.dump(FILES["judged"])
+    assert (
+        "- rep 1, words/told: **yes** (split votes: yes, no, yes), by command stub-1; decides uncalibrated "
+        "(not calibrated). It says so. (main.jsonl line 9)\n"
+    ) in body
+    assert (
+        "- rep 1, words/right: no answer: not one JSON object: 'yes' (3 votes), by command python judge.py of "
+        "EVALREPO_JUDGE_CMD\n"
+    ) in body
+    assert "- rep 1, words/depth: **2** (1 vote), by command stub-1. Well done. (main.jsonl line 9)\n" in body
+    assert "- rep 1, words/other: **no** (3 votes), by command python judge.py. It says so. (p2)\n" in body
+
+
+def test_a_long_reason_is_shortened():
+    long = record(reps=[{**rep(1), "judged": [judged(reason="why " * 500)]}])
+    line = next(line for line in result.dump(long).split("\n") if line.startswith("- rep 1, words"))
+    assert line.count("why") == 50
+    assert "…" in line
 
 
 def test_a_reserve_result_holds_no_evidence_and_no_message():
