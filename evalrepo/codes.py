@@ -228,6 +228,8 @@ CODES |= {
     "rep; `evalrepo score RUN --export FILE` writes them.",
     "SCO006": "Evidence on a score card that names nothing, or a place that is not there. Name a line of the log, a "
     "file of the rep, or quote what was done, printed or said.",
+    "SCO007": "A hand-written result that counts nowhere: its name holds no day, or no scenario is called as it says. "
+    "It may be about what is gone; otherwise mend it.",
     "SCO004": "The same thing twice on one score card. Which of the two counts is for a person to say.",
 }
 

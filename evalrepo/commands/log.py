@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.pool import Cell
     from evalrepo.comparing.trend import Point, Slide, Trend
+    from evalrepo.records.hand import HandResult
     from evalrepo.records.row import Row
     from evalrepo.repository.repo import Repository
+    from evalrepo.results import Rows
     from evalrepo.world import World
 
 WORKTREE = "WORKTREE"
@@ -70,26 +72,38 @@ def command(
 
 
 def _follow(repo: Repository, scenario: str, agent: str | None, tier: str | None, form: str) -> None:
-    trends = _trends(repo, scenario, agent, tier)
+    from evalrepo.commands.finding_records import at_hand
+    from evalrepo.commands.sides import place
+
+    candidate, rows = place(repo, WORKTREE), at_hand(repo)
+    trends = _trends(repo, candidate, rows, scenario, agent, tier)
+    hands = _by_hand(repo, candidate, rows, scenario)
     if form == "json":
         from evalrepo.render.json import to_json
 
         data = [{"name": t.name, "sparkline": t.sparkline, "trend": t} for t in trends]
-        click.echo(to_json({"schema": 1, "cells": data}), nl=False)
+        click.echo(to_json({"schema": 1, "cells": data, "by_hand": hands}), nl=False)
     else:
+        from evalrepo.render.by_hand import hand_lines
         from evalrepo.render.history import trend_text
 
         style = coloured(repo.world.environ)
-        click.echo("\n\n".join(trend_text(t, style) for t in trends))
+        blocks = [*(trend_text(t, style) for t in trends), "\n".join(hand_lines(hands))]
+        click.echo("\n\n".join(filter(None, blocks)))
 
 
-def _trends(repo: Repository, scenario: str, agent: str | None, tier: str | None) -> list[Trend]:
-    from evalrepo.commands.finding_records import at_hand
-    from evalrepo.commands.sides import place
+def _by_hand(repo: Repository, candidate: Place, rows: Rows, scenario: str) -> list[HandResult]:
+    """What people wrote about the scenario in files of their own."""
+    from evalrepo.commands.by_hand import results
 
-    candidate = place(repo, WORKTREE)
+    ids = candidate.ids([scenario])
+    return [one for one in results(repo, rows.by_hand, [candidate]) if one.scenario in ids and one.metrics]
+
+
+def _trends(
+    repo: Repository, candidate: Place, rows: Rows, scenario: str, agent: str | None, tier: str | None
+) -> list[Trend]:
     chosen = candidate.ids([scenario])
-    rows = at_hand(repo)
     cells = [
         c
         for c in rows.cells()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from evalrepo.commands.scoring import Scored
     from evalrepo.commands.sheets import Desk
-    from evalrepo.records.record import Record, Rep
+    from evalrepo.errors import Finding
+    from evalrepo.records.record import Record
     from evalrepo.repository.repo import Repository
     from evalrepo.running.keep import Landed
     from evalrepo.running.restate import Restated
@@ -128,7 +129,7 @@ def _import(repo: Repository, options: Options, by: str) -> int:
     assert options.import_ is not None
     name = str(options.import_)
     try:
-        text = sys.stdin.read() if name == "-" else (repo.world.cwd / name).read_text("utf-8")
+        text = sys.stdin.read() if name == "-" else (repo.world.cwd / name).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{name}: cannot be read: {error}", hint="evalrepo score RUN --export FILE writes one"
@@ -142,28 +143,26 @@ def _take(repo: Repository, text: str, name: str, options: Options, by: str) -> 
     from evalrepo.formats.scorecard import parse
 
     found, findings = parse(text, name)
-    if findings:
-        return _refused(DataError(findings), options)
-    if not any(card.filled for card in found):
+    if not findings and not any(card.filled for card in found):
         raise UsageError(f"{name} holds no filled card", hint="a score is 0 to 3 behind a metric, with its evidence")
     try:
         scored = of_cards(repo, found, by, name)
     except DataError as error:
-        return _refused(error, options)
+        findings += error.findings
+    if findings:
+        return _refused(sorted(findings), options)
     return _record(repo, scored, options, left=sum(not card.filled for card in found))
 
 
-def _refused(error: DataError, options: Options) -> int:
+def _refused(findings: Sequence[Finding], options: Options) -> int:
     """The findings, and exit 1: they are about what a person wrote."""
     from evalrepo.render.findings import finding_json, shown
     from evalrepo.render.json import to_json
 
     if options.format == "json":
-        click.echo(
-            to_json({"schema": 1, "records": [], "findings": [finding_json(f) for f in error.findings]}), nl=False
-        )
+        click.echo(to_json({"schema": 1, "records": [], "findings": [finding_json(f) for f in findings]}), nl=False)
     else:
-        click.echo("\n".join(map(shown, error.findings)))
+        click.echo("\n".join(map(shown, findings)))
         click.echo("nothing was recorded")
     return Exit.NO
 
@@ -173,7 +172,11 @@ def _edit(repo: Repository, at: Desk, options: Options, by: str) -> int:
     from evalrepo.formats.scorecard import dump
 
     readable(at)
-    text = click.edit(dump(cards(at, by), at.titles()), extension=".txt")
+    try:
+        text = click.edit(dump(cards(at, by), at.titles()), extension=".txt")
+    except click.ClickException as error:
+        hint = f"set EDITOR, or: {_again(options)} --export cards.txt"
+        raise UsageError(f"the editor did not do: {error.format_message()}", hint=hint) from None
     if text is None:
         click.echo("the editor changed nothing, and nothing was recorded")
         return Exit.YES
@@ -228,7 +231,8 @@ def _record(repo: Repository, scored: Sequence[Scored], options: Options, *, lef
     from evalrepo.running.restate import restate
 
     recovered(repo)
-    wanted = [one for one in map(_restated, scored) if one.reps != one.old.reps]
+    day = repo.world.timestamp()[:10]
+    wanted = [found for one in scored if (found := _restated(one, day)).reps != found.old.reps]
     landed = restate(repo, wanted, commit=options.commit)
     records = {path: record for one in landed for path, record in one.records.items()}
     if options.format == "json":
@@ -238,18 +242,15 @@ def _record(repo: Repository, scored: Sequence[Scored], options: Options, *, lef
     return Exit.YES
 
 
-def _restated(one: Scored) -> Restated:
+def _restated(one: Scored, day: str) -> Restated:
     from evalrepo.running.restate import Restated, header_of
     from evalrepo.scoring.people import rated
 
     old = one.record
-    reps = tuple(rated(rep, one.by, one.reps.get(rep.rep, {})) if _is_last(old, rep) else rep for rep in old.reps)
+    last = {id(rep) for rep in old.last_attempts()}
+    reps = tuple(rated(r, one.by, one.reps.get(r.rep, {}), day) if id(r) in last else r for r in old.reps)
     why = f"scored by {one.by}" + "".join(f"; {note}" for note in one.notes)
     return Restated(old, header_of(old), reps, why)
-
-
-def _is_last(record: Record, rep: Rep) -> bool:
-    return any(rep is last for last in record.last_attempts())
 
 
 def _say(records: Mapping[str, Record], scored: Sequence[Scored], landed: Sequence[Landed], left: int) -> None:

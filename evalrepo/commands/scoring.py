@@ -163,9 +163,16 @@ def _of_card(
     (sheet,) = fitting
     findings += [*_unfit(card, sheet, file)]
     heap = heaps.setdefault((sheet.record.run, sheet.path, by), _Heap(sheet.record, by))
-    heap.reps.setdefault(sheet.rep.rep, {}).update(
-        {name: (mark.score, mark.evidence) for name, mark in card.marks.items() if mark.score is not None}
-    )
+    given = heap.reps.setdefault(sheet.rep.rep, {})
+    for name, mark in card.marks.items():
+        if mark.score is None:
+            continue
+        if name in given:
+            text = f"{by} scores {name} of this rep on another card too"
+            findings.append(Finding(Place(file, mark.line, 1), "SCO004", text, "keep one of the two"))
+        given[name] = (mark.score, mark.evidence)
+    if card.status and card.status != sheet.rep.status:
+        heap.notes.append(f"rep {sheet.rep.rep}, {by}: status {card.status}")
     if card.notes:
         heap.notes.append(f"rep {sheet.rep.rep}, {by}: {' '.join(card.notes.split())}")
 

@@ -40,8 +40,8 @@ def command(
     """Explain records: identity, what every check saw, attempts, where the transcripts are.
 
     A scenario (id or alias) means the newest record of each of its cells, a run all its records, a path that file;
-    several words together mean what all of them fit. A reserve's transcripts are sealed; --unseal opens them for good,
-    with a reason, and shows what happened.
+    several words together mean what all of them fit. What a person wrote by hand is named by its file. A reserve's
+    transcripts are sealed; --unseal opens them for good, with a reason, and shows what happened.
 
     --explain takes one rep of one record: each check with its words, its result, why, and the lines and files that it
     rests on; each judge's vote; each metric's rung; then how axes and verdict follow.
@@ -53,6 +53,10 @@ def command(
     if rep is not None and not explain:
         raise UsageError("--rep goes with --explain", hint=f"evalrepo show {' '.join(what)} --explain --rep {rep}")
     shown = _shown(world, what)
+    if shown.by_hand:
+        from evalrepo.commands.by_hand import show
+
+        return show(shown.repo, shown.by_hand, format)
     if explain:
         shown.one(what, rep)
     if unseal:
@@ -70,12 +74,16 @@ def command(
 
 @dataclass(frozen=True)
 class Shown:
-    """The records that are meant, with their rows; `later`: blob id → the run whose record supersedes it."""
+    """The records that are meant, with their rows; `later`: blob id → the run whose record supersedes it.
+
+    `by_hand`: paths of results that people wrote, where these are meant.
+    """
 
     repo: Repository
     rows: Sequence[Row]
     records: Sequence[Record]
     later: Mapping[str, str]
+    by_hand: Sequence[str] = ()
 
     def one(self, what: Sequence[str], rep: int | None) -> Meant:
         """The only record, which has this rep. UsageError otherwise."""
@@ -87,12 +95,16 @@ class Shown:
 
 
 def _shown(world: World, what: Sequence[str]) -> Shown:
+    from evalrepo.commands import by_hand
     from evalrepo.commands.finding_records import at_hand, named, superseded
     from evalrepo.repository.repo import Repository
     from evalrepo.results import records
 
     repo = Repository.open(world)
     rows = at_hand(repo)
+    hands = by_hand.named(rows, what)
+    if hands:
+        return Shown(repo, (), (), {}, hands)
     found = named(rows, what)
     return Shown(repo, found, records(rows.git, found), superseded(rows, found))
 

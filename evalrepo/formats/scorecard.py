@@ -26,12 +26,17 @@ from dataclasses import dataclass, field
 from evalrepo.errors import Finding, Place
 from evalrepo.records.unset import UNSET, score_word
 
+BY_HAND = re.compile(r"\d{4}-\d\d-\d\d_scenario-[^_/]+\.md")
+"""Names of results that people write."""
+
 STATUSES = ("COMPLETE", "PARTIAL", "BLOCKED")
 
 _SCENARIO = re.compile(r"Scenario:\s*([A-Za-z0-9][\w./~-]*)\s*$")
 _FIELD = re.compile(r"(Run|Cell|Rep|By|Status|Agents dispatched|Tool calls approx)\s*:\s*(.*)$")
 _SCORE = re.compile(r"([A-Z]\d{1,2}|[a-z][\w-]*)(?: ([^:]*))?:\s*(.*?)\s*(?:\bevidence:\s*(.*))?$")
 _NOTES = re.compile(r"Notes\b[^:]*:\s*(.*)$")
+_ASTRAY = re.compile(r"(?i:scenario:\s*\S+\s*$|run:\s*\S+\s*$|[A-Z]\d{1,2}\b[^:]*:\s*[0-3]\s+evidence:)")
+_NOT_A_NOTE = "a card begins with `Scenario: ID`, notes end it; indent what is meant as a note"
 _END = re.compile(r"\s*(```|~~~|#)")
 _NOT_GIVEN = frozenset({"", UNSET, "-", "—", "0-3"})
 
@@ -133,6 +138,8 @@ def _card(lines: Sequence[str], start: int, end: int, file: str, findings: list[
         line = lines[number].strip()
         place = Place(file, number + 1, 1)
         if notes is not None:
+            if _ASTRAY.match(lines[number]):
+                findings.append(Finding(place, "SCO003", f"stands among the notes: {line[:60]}", _NOT_A_NOTE))
             notes.append(lines[number].rstrip())
         elif match := _NOTES.match(line):
             notes = [match[1]] if match[1] else []
@@ -174,6 +181,7 @@ def _put(heads: dict[str, tuple[str, Place]], name: str, value: str, place: Plac
 def _mark(marks: dict[str, Mark], match: re.Match[str], place: Place, findings: list[Finding]) -> str | None:
     name, score, evidence = match[1], match[3].strip(), (match[4] or "").strip()
     if name in marks:
+        marks[name] = Mark(None, "", place.line)
         findings.append(Finding(place, "SCO004", f"scores {name} a second time on one card", "keep one of the two"))
         return None
     if score not in _NOT_GIVEN and not re.fullmatch("[0-3]", score):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from evalrepo.errors import Finding, Place
-from evalrepo.formats import result
+from evalrepo.formats import fence, result, scorecard
 from evalrepo.linting.ground import Ground
 
 FOLDER = "AgentsReport/evaluation"
@@ -17,7 +18,7 @@ _PATHSPECS = {"GIT_LITERAL_PATHSPECS": "0"}  # check-ignore takes paths only, an
 def records(ground: Ground) -> Iterator[Finding]:
     """Every result that the tool wrote is as the tool wrote it. Hand-written ones and notes are the people's."""
     paths = [p for p in ground.tree.under(FOLDER) if p.endswith(".md") and not p.endswith(".notes.md")]
-    written = [p for p in paths if p.count("/") == 3]
+    written = [p for p in paths if p.count("/") == 3 and not scorecard.BY_HAND.fullmatch(p.rpartition("/")[2])]
     for path, text in ground.tree.read_many(written):
         yield from result.check(text, path)
 
@@ -35,4 +36,30 @@ def taken(ground: Ground) -> Iterator[Finding]:
         yield Finding(place, "RES101", f'"{pattern}" hides results in {FOLDER}/', hint)
 
 
-RULES = (records, taken)
+def by_hand(ground: Ground) -> Iterator[Finding]:
+    """What people wrote can be read: each score has evidence, and is of a scenario that there is."""
+    known = {w for name in ground.loaded.scenarios for w in (name, name.partition("/")[0], name.partition("-")[0])}
+    paths = [p for p in ground.tree.under(FOLDER) if scorecard.BY_HAND.fullmatch(p.rpartition("/")[2])]
+    for path, data in ground.tree.read_many(paths):
+        if fence.OPEN in data:
+            continue
+        cards, findings = scorecard.parse(data.decode("utf-8-sig", "replace"), path)
+        filled = [card for card in cards if card.filled]
+        yield from (finding._replace(warning=True) for finding in findings)
+        for card in filled:
+            if card.scenario not in known:
+                text = f"scores {card.scenario}, and no scenario is called that, so it counts nowhere"
+                yield Finding(Place(path, card.line, 1), "SCO007", text, "evalrepo list has the names", warning=True)
+        if filled and not _is_day(path.rpartition("/")[2][:10]):
+            text = f"{path.rpartition('/')[2][:10]} is no day, so what it scores counts nowhere"
+            yield Finding(Place(path), "SCO007", text, "YYYY-MM-DD_scenario-N.md", warning=True)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+RULES = (records, taken, by_hand)

@@ -116,12 +116,15 @@ class CheckResult(Strict):
     evidence: tuple[Evidence, ...] = ()
 
 
-class Rating(Strict):
-    """What one person gave a metric of one rep, and the evidence, whose places were there."""
+class Rating(Sparing):
+    """What one person gave a metric of one rep, and the evidence, whose places were there; on which day, in UTC."""
+
+    rare: ClassVar[tuple[str, ...]] = ("on",)
 
     by: str
     score: Annotated[int, Field(ge=0, le=3)]
     evidence: str
+    on: str = ""
 
 
 class MetricScore(Sparing):

@@ -89,12 +89,29 @@ def trend_text(trend: TrendShown, style: Style) -> str:
     """Sparkline, oldest first, above a table, newest first."""
     rows = [(score_text(p.score), p.why) for p in trend.points]
     lines = _timeline(trend, ("passed", ""), rows, style)
+    lines += _metrics(trend.points)
     for text in dict.fromkeys(text for p in trend.points for text in p.corrections):
         lines += wrapped(f"corrected: {text}", then="  ")
     if trend.elsewhere:
         noun = "subject" if trend.elsewhere == 1 else "subjects"
         lines += wrapped(f"{trend.elsewhere} measured {noun} that this history does not hold")
     return "\n".join([*lines, *slide_lines(trend.slide, style)])
+
+
+def _metrics(points: Sequence[PointShown]) -> list[str]:
+    """Means of the 0-3 metrics, a line a point, `–` where nobody scored; and the people who did."""
+    names = sorted({name for p in points for name in p.score.metrics})
+    if not names:
+        return []
+    rows = [(_commit(p.commit), p.date[:10], *(_metric(p.score, name) for name in names)) for p in points]
+    people = dict.fromkeys(one for p in points for said in p.score.raters.values() for one in said.split(", "))
+    by = wrapped(f"scored by {', '.join(people)}", then="  ") if people else []
+    return ["", *table(rows, ("commit", "date", *names), shrink=1), *by]
+
+
+def _metric(score: Score, name: str) -> str:
+    value = score.metrics.get(name)
+    return "–" if value is None else f"{value:.2f}".removesuffix(".00")
 
 
 def suite_text(trend: SuiteShown, style: Style) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from evalrepo.records.judgement import Judgement
-from evalrepo.records.record import CheckResult, Evidence, Record, Rep
+from evalrepo.records.record import CheckResult, Evidence, MetricScore, Record, Rep
 from evalrepo.records.unset import UNSET
 from evalrepo.render.findings import counted
 from evalrepo.render.safe import safe, width, wrapped
@@ -89,7 +89,7 @@ def _rep(record: Record, rep: Rep, style: Style, *, sealed: bool) -> Iterator[st
         yield from _check(check)
     for name, metric in rep.metrics.items():
         score = UNSET if metric.score is None else f"{metric.score} of 3"
-        yield from wrapped(f"{name} {score} ({metric.source}) {metric.evidence}".rstrip(), first="  ", then="    ")
+        yield from wrapped(f"{name} {score} ({source_of(metric)}) {metric.evidence}".rstrip(), first="  ", then="    ")
     for judgement in rep.judged:
         yield from wrapped(judged(judgement), first="  ", then="    ")
     for note in rep.remarks:
@@ -161,3 +161,9 @@ def _check(check: CheckResult) -> Iterator[str]:
 def _evidence(evidence: Evidence) -> str:
     where = f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
     return f"{evidence.text} ({where})" if where else evidence.text
+
+
+def source_of(metric: MetricScore) -> str:
+    """`mechanical`, or `human: Ann 2026-11-30, Bob 2026-12-01`."""
+    people = ", ".join(f"{one.by} {one.on}".strip() for one in metric.ratings)
+    return f"{metric.source}: {people}" if people else metric.source

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evalrepo.formats.scorecard import BY_HAND
 from evalrepo.records.row import BadRecord, Head, Row, head
 from evalrepo.repository.edges import held
 from evalrepo.repository.tree import uncollected
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 RUN_RECORDS = "results"
 """Folder of a run ref's tree that holds its records, as result files."""
-
-BY_HAND = re.compile(r"\d{4}-\d\d-\d\d_scenario-[^_/]+\.md")
-"""Name of a result that a person wrote with the first seed's text template."""
 
 _WORD = rb'"([A-Za-z0-9._/:~+-]+)"'
 _HEX = rb'"([0-9a-f]{64})"'

@@ -18,9 +18,9 @@ def open_metrics(rep: Rep) -> tuple[str, ...]:
     return tuple(name for name, found in rep.metrics.items() if found.source == "human" or found.score is None)
 
 
-def rated(rep: Rep, by: str, given: Given) -> Rep:
-    """The rep with these scores of a person, who replaces what the same person gave before."""
-    metrics = {name: _rated(found, by, given.get(name)) for name, found in rep.metrics.items()}
+def rated(rep: Rep, by: str, given: Given, day: str) -> Rep:
+    """The rep with these scores of a person, who replaces what the same person gave before. `day`: YYYY-MM-DD, UTC."""
+    metrics = {name: _rated(found, by, given.get(name), day) for name, found in rep.metrics.items()}
     return rep.model_copy(update={"metrics": metrics})
 
 
@@ -29,12 +29,12 @@ def rating(found: MetricScore, by: str) -> Rating | None:
     return next((one for one in found.ratings if one.by == by), None)
 
 
-def _rated(found: MetricScore, by: str, given: tuple[int | None, str] | None) -> MetricScore:
+def _rated(found: MetricScore, by: str, given: tuple[int | None, str] | None, day: str) -> MetricScore:
     before = rating(found, by)
     if given is None or (given[0] is None and before is None):
         return found
     score, evidence = given
-    new = None if score is None else Rating(by=by, score=score, evidence=evidence)
+    new = None if score is None else Rating(by=by, score=score, evidence=evidence, on=day)
     every = [new if one is before else one for one in found.ratings] + ([new] if before is None else [])
     ratings = tuple(one for one in every if one is not None)
     if not ratings:
