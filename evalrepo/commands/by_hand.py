@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from evalrepo.records.inference import HandScore
     from evalrepo.repository.repo import Repository
     from evalrepo.results import Rows
-
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)_")
 
 
 def by_hand(repo: Repository, rows: Rows, base: Place | None, candidate: Place) -> tuple[HandScore, ...]:
@@ -48,14 +45,14 @@ def results(repo: Repository, paths: Iterable[str], sides: Sequence[Place]) -> I
     """Every filled card of these files, as the first of the sides that has the file says; scenarios are those of the
     first side."""
     from evalrepo.commands.sides import place, subject_of
-    from evalrepo.formats.scorecard import parse
+    from evalrepo.formats.scorecard import day_of, parse
 
     here = sides[0]
     added = _added(repo, paths)
     known: dict[str, Place] = {}
     for path in paths:
         side = next((p for p in sides if path in p.tree), None)
-        day = _DAY.match(path.rpartition("/")[2])
+        day = day_of(path)
         if side is None or day is None:
             continue
         cards, findings = parse(side.tree.read(path).decode("utf-8-sig", "replace"), path)
@@ -64,7 +61,7 @@ def results(repo: Repository, paths: Iterable[str], sides: Sequence[Place]) -> I
             if commit and commit not in known:
                 known[commit] = place(repo, commit, lenient=True)
             subject = subject_of(known.get(commit, here), here.scenarios[scenario].subject) if scenario else None
-            yield _result(path, day[1], card, scenario, commit, subject, findings)
+            yield _result(path, day, card, scenario, commit, subject, findings)
 
 
 def _result(

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from evalrepo.errors import Finding, Place
 from evalrepo.records.unset import UNSET, score_word
@@ -77,6 +78,15 @@ class Card:
     def filled(self) -> bool:
         """Whether somebody scored anything on it."""
         return any(mark.score is not None for mark in self.marks.values())
+
+
+def day_of(path: str) -> str | None:
+    """The day (YYYY-MM-DD) in the name of a result that a person wrote; None when there is no such day."""
+    text = path.rpartition("/")[2][:10]
+    try:
+        return text if date.fromisoformat(text).isoformat() == text else None
+    except ValueError:
+        return None
 
 
 def dump(cards: Iterable[Card], titles: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
 from evalrepo.errors import Finding, Place
 from evalrepo.formats import fence, result, scorecard
@@ -50,16 +49,9 @@ def by_hand(ground: Ground) -> Iterator[Finding]:
             if card.scenario not in known:
                 text = f"scores {card.scenario}, and no scenario is called that, so it counts nowhere"
                 yield Finding(Place(path, card.line, 1), "SCO007", text, "evalrepo list has the names", warning=True)
-        if filled and not _is_day(path.rpartition("/")[2][:10]):
+        if filled and scorecard.day_of(path) is None:
             text = f"{path.rpartition('/')[2][:10]} is no day, so what it scores counts nowhere"
             yield Finding(Place(path), "SCO007", text, "YYYY-MM-DD_scenario-N.md", warning=True)
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return bool(date.fromisoformat(text))
-    except ValueError:
-        return False
 
 
 RULES = (records, taken, by_hand)
