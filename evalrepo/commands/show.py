@@ -48,10 +48,7 @@ def command(
 
     Exit 2 when there is no such record or rep, or --explain could mean several records.
     """
-    if bool(why) != unseal:
-        raise UsageError("--unseal and --why go together", hint='--unseal --why "what cannot be decided without"')
-    if rep is not None and not explain:
-        raise UsageError("--rep goes with --explain", hint=f"evalrepo show {' '.join(what)} --explain --rep {rep}")
+    _fits(what, unseal, why, explain, rep)
     shown = _shown(world, what)
     if shown.by_hand:
         from evalrepo.commands.by_hand import show
@@ -70,6 +67,13 @@ def command(
     else:
         _text(shown, happened=unseal)
     return Exit.YES
+
+
+def _fits(what: Sequence[str], unseal: bool, why: str | None, explain: bool, rep: int | None) -> None:
+    if bool(why) != unseal:
+        raise UsageError("--unseal and --why go together", hint='--unseal --why "what cannot be decided without"')
+    if rep is not None and not explain:
+        raise UsageError("--rep goes with --explain", hint=f"evalrepo show {' '.join(what)} --explain --rep {rep}")
 
 
 @dataclass(frozen=True)
