@@ -11,13 +11,20 @@ import pytest
 
 from evalrepo.errors import EXIT_MEANING
 from evalrepo.formats import yaml
+from evalrepo.formats.labels import labels_file, votes_file
 from evalrepo.records.checks import KINDS
 from evalrepo.records.scenario import expand
 from evalrepo.records.steps import STEPS
 
 TOP = Path(__file__).parents[2]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]
-READERS = {"evalrepo.yaml": yaml.config_file, "scenarios/": yaml.scenario_file}
+READERS = {
+    "evalrepo.yaml": yaml.config_file,
+    "scenarios/": yaml.scenario_file,
+    "rubrics/reports.md": lambda text, name: yaml.rubric_file(b"---\n" + text + b"---\n", name),
+    "rubrics/reports.labels.yaml": labels_file,
+    "rubrics/reports.votes.yaml": votes_file,
+}
 
 
 def blocks(page: Path, kind: str) -> list[str]:
@@ -56,6 +63,17 @@ def test_the_quoted_rubric_loads():
     (text,) = blocks(TOP / "docs/formats.md", "markdown")
     head = yaml.rubric_file(text.encode(), "rubrics/x.md").head
     assert (set(head.questions), set(head.metrics)) == ({"clear", "agrees"}, {"depth"})
+
+
+def test_the_quoted_labels_and_votes_are_of_the_quoted_rubric(empty):
+    page = TOP / "docs/formats.md"
+    beside = {name: text for shown, name, text in quoted() if shown == page.name and name.startswith("rubrics/")}
+    judge = "judge: {model: anthropic:claude-sonnet-4-5}"
+    config = f"version: 1\nsubjects:\n  team: {{paths: [subjects/**], agents: [scripted]}}\n{judge}\n"
+    empty.write({"rubrics/reports.md": blocks(page, "markdown")[0], "evalrepo.yaml": config, **beside})
+    found = empty.run("lint", exit=None)
+    assert len(beside) == 2
+    assert "rubrics/" not in found
 
 
 def test_the_readme_holds_the_table_of_exit_codes():
