@@ -154,6 +154,7 @@ def touching(repo: Repository, candidate: Place) -> Iterator[str]:
 
 def _question(base: Place, candidate: Place, rows: Rows, options: Options) -> Question:
     from evalrepo.commands.background import background
+    from evalrepo.commands.moved_goal import moved_goals
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import parts_of
     from evalrepo.records.verdict import Policy
@@ -171,7 +172,7 @@ def _question(base: Place, candidate: Place, rows: Rows, options: Options) -> Qu
         bar=gate.bar,
         metric_drop=gate.metrics.drop,
     )
-    known = background(base, candidate)
+    known = background(base, candidate)._replace(moved=moved_goals(base, candidate))
     return Question(base.side(), candidate.side(), policy, cells, lambda: parts_of(candidate, cells), known)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalrepo.comparing.cells import Planned, compare_cell, unexplained
 from evalrepo.comparing.pool import Cell, Identity
-from evalrepo.records.inference import Background, Looked, Waiver
+from evalrepo.records.inference import Background, Looked, MovedGoal, Waiver
 from evalrepo.records.verdict import CellResult, Policy, Side
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
 
-VERSION = 6
+VERSION = 7
 """Of what is remembered and of how it is worked out."""
 
 Parts = Mapping[str, Mapping[str, str]]
@@ -104,6 +104,7 @@ def _background(data: dict[str, Any]) -> Background:
         looks=tuple(_looked(one) for one in data["looks"]),
         versions=data["versions"],
         waivers=tuple(Waiver(**waiver) for waiver in data["waivers"]),
+        moved=tuple(MovedGoal(one["subject"], one["ball"], tuple(one["goals"])) for one in data["moved"]),
     )
 
 

@@ -14,7 +14,7 @@ from evalrepo.comparing.degenerate import alarms
 from evalrepo.comparing.independence import copies
 from evalrepo.comparing.judges import uncalibrated
 from evalrepo.comparing.verdict import verdict
-from evalrepo.records.inference import Background
+from evalrepo.records.inference import Background, MovedGoal
 from evalrepo.records.verdict import Answer, CellResult, Label, Policy, Rate, Reason, Side, Verdict
 
 
@@ -33,11 +33,29 @@ def diff(
 def rules(bare: Verdict) -> tuple[Sequence[Reason], Answer]:
     """Findings first, then what is not known."""
     reasons = [*alarms(bare, "finding"), *drops(bare, "finding"), *_suspects(bare), *_fallen(bare)]
-    reasons += [*by_hand(bare, "note"), *unmeasured(bare, "note"), *copies(bare), *uncalibrated(bare)]
+    reasons += [*by_hand(bare, "note"), *unmeasured(bare, "note"), *copies(bare), *uncalibrated(bare), *_moved(bare)]
     if not bare.validity.comparable:
         reasons.append(_nothing(bare))
         return reasons, "unknown"
     return reasons, "finding" if any(r.kind == "finding" for r in reasons) else "same"
+
+
+def _moved(bare: Verdict) -> list[Reason]:
+    """Subjects that changed together with what measures them: the easier question may be the better score."""
+    return [Reason("note", "moved-goal", _moved_text(bare, one), _against(bare)) for one in bare.background.moved]
+
+
+def _moved_text(bare: Verdict, one: MovedGoal) -> str:
+    more = f" and {plural(len(one.goals) - 1, 'more file')}" if len(one.goals) > 1 else ""
+    return (
+        f"the goal moved with the ball: since {bare.before.name} the subject {one.subject} changed ({one.ball}), and "
+        f"so did what measures it ({one.goals[0]}{more})"
+    )
+
+
+def _against(bare: Verdict) -> str:
+    base = bare.before.commit[:12] or bare.before.name
+    return f"evalrepo run --against {base}" if bare.before.commit else f"evalrepo diff {base}"
 
 
 def _nothing(bare: Verdict) -> Reason:

@@ -204,17 +204,27 @@ class Looked(NamedTuple):
         return self.spent >= self.allowed
 
 
+class MovedGoal(NamedTuple):
+    """A subject that changed together with what measures it: one of its files, and files that stood at the base."""
+
+    subject: str
+    ball: str
+    goals: tuple[str, ...]
+
+
 class Background(NamedTuple):
     """What the ledger and the history say beside the scores.
 
     `looks`: at each subject's reserve; `versions`: subject versions that were measured
-    since the baseline, None when nobody asked; `by_hand`: what people scored in files of their own.
+    since the baseline, None when nobody asked; `by_hand`: what people scored in files of their own; `moved`: goals that
+    moved between the two sides of a diff.
     """
 
     looks: tuple[Looked, ...] = ()
     versions: int | None = None
     waivers: tuple[Waiver, ...] = ()
     by_hand: tuple[HandScore, ...] = ()
+    moved: tuple[MovedGoal, ...] = ()
 
     def looked(self, scenario: str) -> Looked | None:
         """The reserve that a scenario is of."""
