@@ -121,7 +121,7 @@ def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:
             now[path] = [mode, b"blob", oid]
     if events:
         now[LEDGER] = [b"040000", b"tree", _tree(events)]
-    return now == head and now[LOCK][2] == object_id(b"blob", lock, len(now[LOCK][2]))
+    return now == head and now[LOCK][2] == _oid(b"blob", lock, len(now[LOCK][2]))
 
 
 def _tree(entries: list[tuple[bytes, bytes, bytes]]) -> bytes:
@@ -129,10 +129,10 @@ def _tree(entries: list[tuple[bytes, bytes, bytes]]) -> bytes:
     if any(b"/" in name for name, _, _ in entries):
         raise ValueError
     body = b"".join(m + b" " + n + b"\0" + bytes.fromhex(o.decode()) for n, m, o in sorted(entries))
-    return object_id(b"tree", body, len(entries[0][2]))
+    return _oid(b"tree", body, len(entries[0][2]))
 
 
-def object_id(kind: bytes, body: bytes, digits: int) -> bytes:
+def _oid(kind: bytes, body: bytes, digits: int) -> bytes:
     make = sha1 if digits == 40 else sha256
     return make(kind + b" %d\0" % len(body) + body).hexdigest().encode()
 
