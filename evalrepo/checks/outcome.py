@@ -91,10 +91,10 @@ def _wrong(matches: Sequence[str], must_not: Sequence[str], text: str) -> str:
     for pattern in must_not:
         if (hit := patterns.search(pattern, text)) is not None:
             line = text.count("\n", 0, hit.start()) + 1
-            return f"{pattern!r} is found in line {line}: {hit.group()[:80]}"
+            return f"{patterns.quoted(pattern)} is found in line {line}: {hit.group()[:80]}"
     for pattern in matches:
         if patterns.search(pattern, text) is None:
-            return f"{pattern!r} is not found"
+            return f"{patterns.quoted(pattern)} is not found"
     return ""
 
 

@@ -24,6 +24,16 @@ BUDGET_S = 5.0
 """Seconds that all matching of one check may take together."""
 
 
+QUOTED = 80
+"""Characters of an expression that evidence names: what was found must have room behind it."""
+
+
+def quoted(pattern: str) -> str:
+    """The expression in quotes, its spacing as single blanks, cut."""
+    plain = " ".join(pattern.split())
+    return repr(plain if len(plain) <= QUOTED else plain[: QUOTED - 1] + "…")
+
+
 class TookTooLong(Exception):  # noqa: N818 - it is said to a person in these words
     """The budget is used up."""
 

@@ -90,7 +90,7 @@ def _matched(args: TextCheck, words: str, spoken: Spoken) -> Answer:
     if unclear:
         return Answer(Outcome.AMBIGUOUS, unclear)
     where = f"the {args.where} text of {len(words.split())} words"
-    return failed(*(cite(f"{p!r} is not found in {where}", spoken.at(0)) for p in missing))
+    return failed(*(cite(f"{patterns.quoted(p)} is not found in {where}", spoken.at(0)) for p in missing))
 
 
 def _found(wanted: Sequence[str], words: str, spoken: Spoken) -> tuple[Evidence, ...]:
@@ -100,7 +100,7 @@ def _found(wanted: Sequence[str], words: str, spoken: Spoken) -> tuple[Evidence,
         if match is not None:
             start, end = match.span()
             around = words[max(0, start - AROUND) : min(len(words), end + AROUND)]
-            out.append(cite(f"{pattern!r} is found: …{around}…", spoken.at(start)))
+            out.append(cite(f"{patterns.quoted(pattern)} is found: …{around}…", spoken.at(start)))
     return tuple(out)
 
 

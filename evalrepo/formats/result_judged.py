@@ -41,7 +41,11 @@ def _by(one: Judgement) -> str:
 
 
 def _mark(one: Judgement) -> str:
-    return f"; decides uncalibrated ({markdown(one.uncalibrated)})" if one.uncalibrated and one.answer else ""
+    """Whether its word counts where people's labels do not bear it out."""
+    if not one.answer:
+        return ""
+    advisory = f"; advisory, in no verdict ({markdown(one.advisory)})" if one.advisory else ""
+    return f"; decides uncalibrated ({markdown(one.uncalibrated)})" if one.uncalibrated else advisory
 
 
 def _why(one: Judgement) -> str:

@@ -9,7 +9,7 @@ from evalrepo.records.unset import UNSET
 from evalrepo.render.findings import counted
 from evalrepo.render.json import plain, to_json
 from evalrepo.render.record import git_show
-from evalrepo.render.resting import CheckSheet, RestsOn, check_lines, evidence_lines
+from evalrepo.render.resting import CheckSheet, RestsOn, asks_lines, check_lines, evidence_lines
 from evalrepo.render.safe import wrapped
 from evalrepo.render.text import Style
 
@@ -173,9 +173,19 @@ def _head(found: Explained, style: Style) -> Iterator[str]:
             yield from wrapped(text, then="  ")
     if found.later:
         yield from wrapped(f"superseded by run {found.later}, which counts instead", then="  ")
+    yield from _lacking(found)
     for one in found.attempts:
         said = f": {one.message}" if one.message else ""
         yield from wrapped(f"attempt {one.attempt}: {one.verdict}, tried again{said}", then="  ")
+
+
+def _lacking(found: Explained) -> Iterator[str]:
+    """Why no rows are shown, and what would bring them."""
+    if found.lacking:
+        shows = "no evidence is shown" if found.sealed else "what follows is what the record itself holds"
+        yield from wrapped(f"{found.lacking}: {shows}", then="  ")
+    if found.bring:
+        yield from wrapped(found.bring, first="  → ", then="    ", cut=False)
 
 
 def _axis(found: Explained, axis: AxisSheet, style: Style) -> Iterator[str]:
@@ -195,7 +205,7 @@ def _metrics(found: Explained, style: Style) -> Iterator[str]:
         score = UNSET if metric.score is None else f"{metric.score} of 3"
         yield from wrapped(f"{metric.name}: {score} ({metric.source})", first="  ", then="    ")
         if metric.asks:
-            yield from wrapped(metric.asks, first="    asks ", then="      ")
+            yield from asks_lines(metric.asks)
         for rung in metric.rungs:
             yield from _rung(rung)
         for rating in metric.ratings:
@@ -254,11 +264,6 @@ def _verdict(found: Explained, style: Style) -> Iterator[str]:
 
 
 def _where(found: Explained) -> Iterator[str]:
-    if found.lacking:
-        shows = "what is above is what the record itself holds" if not found.sealed else "no evidence is shown"
-        yield from wrapped(f"{found.lacking}: {shows}", then="  ")
-    if found.bring:
-        yield from wrapped(found.bring, first="  → ", then="    ", cut=False)
     if found.redactions and not found.lacking:
         yield from wrapped(f"{counted(found.redactions, 'secret')} of it redacted before it was kept", then="  ")
     if found.files:

@@ -11,6 +11,8 @@ SHOWN = 232
 """Characters of a transcript's row that are shown: three lines of a terminal."""
 BEFORE = 24
 """Characters that are shown before what a row is about."""
+ASKS = 400
+"""Characters of a check's words that are shown."""
 LINES = 5
 """Lines of a file of the sandbox that are shown."""
 STARTS = ('"text":', '"content":', '"output":', '"message":', '"data":')
@@ -66,8 +68,14 @@ def check_lines(check: CheckSheet, *, axis: bool = True) -> Iterator[str]:
     name = f"{check.axis} {check.id}" if axis else check.id
     yield from wrapped(f"{name}: {check.outcome}{how}", first="  ", then="    ")
     if check.asks:
-        yield from wrapped(check.asks, first="    asks ", then="      ")
+        yield from asks_lines(check.asks)
     yield from evidence_lines(check.evidence)
+
+
+def asks_lines(asks: str) -> Iterator[str]:
+    """What is asked, cut where it is very long."""
+    shown = asks if len(asks) <= ASKS else f"{asks[:ASKS].rstrip()}… (all of it: --format json)"
+    yield from wrapped(shown, first="    asks ", then="      ")
 
 
 def evidence_lines(evidence: tuple[RestsOn, ...]) -> Iterator[str]:

@@ -48,6 +48,12 @@ def test_the_evidence_is_the_line_of_the_message_that_holds_the_match():
     assert "Done: all fine." in evidence.text
 
 
+def test_a_long_expression_leaves_room_for_what_it_found():
+    answer = ask(f"{{text: {{matches: '(?x) done | {'x' * 400} '}}}}", view(Tape().say("It is done now")))
+    assert answer.evidence[0].text.endswith("…' is found: …It is done now…")
+    assert answer.evidence[0].text.startswith("'(?x) done | xxx")
+
+
 def test_the_final_text_is_of_the_chosen_turn_and_what_follows_it_may_be_a_call():
     tape = Tape().prompt(turn=1).say("one").prompt(turn=2).say("two").shell("ls")
     assert outcome("text: {matches: ^two$, must_not: one}", tape) == "pass"

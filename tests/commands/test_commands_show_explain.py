@@ -168,14 +168,14 @@ def test_what_is_pruned_or_not_fetched_is_said_with_the_command_and_the_record_i
     run = run_of(repo)
     repo.run("transcripts", "prune", run, "--not-pushed")
     said = repo.run("show", run, "--explain")
-    assert "its transcripts were pruned here: what is above is what the record itself holds" in flat(said)
+    assert "its transcripts were pruned here: what follows is what the record itself holds" in flat(said)
     assert f"  → evalrepo transcripts fetch --run {run}\n" in said
     assert "`read`: comes before the first" in said
     assert "README.md: fits (README.md)" in said
     assert "\n    | " not in said
     repo.git("update-ref", "-d", RUNS + run)
     said = flat(repo.run("show", run, "--explain"))
-    assert "its transcript is not in this clone: what is above is what the record itself holds" in said
+    assert "its transcript is not in this clone: what follows is what the record itself holds" in said
     assert f"→ evalrepo transcripts fetch --run {run}" in said
     data = repo.json("show", run, "--explain")["explained"]
     assert (data["lacking"], data["bring"]) == (

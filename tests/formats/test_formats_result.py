@@ -117,7 +117,7 @@ JUDGED = {
         judged(votes=("yes", "no", "yes"), model="stub-1", uncalibrated="not calibrated"),
         judged("right", "", ("", "", ""), broken="not one JSON object: 'yes'", override="EVALREPO_JUDGE_CMD"),
         judged("depth", "2", ("2",), reason="Well done.", model="stub-1"),
-        judged("other", "no", ("no", "no", "no")),
+        judged("other", "no", ("no", "no", "no"), advisory="not calibrated"),
     ],
 }  # fmt: skip
 FILES = {
@@ -279,7 +279,10 @@ def test_a_judgement_says_who_answered_what_by_which_votes_why_and_where():
         "EVALREPO_JUDGE_CMD\n"
     ) in body
     assert "- rep 1, words/depth: **2** (1 vote), by command stub-1. Well done. (main.jsonl line 9)\n" in body
-    assert "- rep 1, words/other: **no** (3 votes), by command python judge.py. It says so. (p2)\n" in body
+    assert (
+        "- rep 1, words/other: **no** (3 votes), by command python judge.py; advisory, in no verdict "
+        "(not calibrated). It says so. (p2)\n"
+    ) in body
 
 
 def test_a_long_reason_is_shortened():
