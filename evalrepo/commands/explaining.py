@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalrepo.records.record import MetricScore, Record, Rep
     from evalrepo.records.row import Row
     from evalrepo.records.scenario import MetricSpec
-    from evalrepo.render.explained import Attempt, AxisSheet, Explained, JudgeSheet, MetricSheet, VoteSheet
+    from evalrepo.render.explained import Attempt, AxisSheet, BeforeSheet, Explained, JudgeSheet, MetricSheet, VoteSheet
     from evalrepo.render.resting import RestsOn
     from evalrepo.repository.repo import Repository
     from evalrepo.running.quoting import Quotes
@@ -101,6 +101,7 @@ class _Explaining:
             record.scenario, record.agent, record.tier, record.run, self.meant.row.path, record.title,
             rep.rep, len(record.last_attempts()), chosen, _verdict(rep), "" if sealed else rep.message,
             self.meant.later, self._origin(), why.why, why.sound, sealed, self._words(),
+            before=tuple(self._before()),
             axes=tuple(self._axes()),
             metrics=tuple(self._metric(name, score) for name, score in rep.metrics.items()),
             judged=self.judged,
@@ -131,6 +132,14 @@ class _Explaining:
 
     def _files(self) -> tuple[str, ...]:
         return tuple(sorted(name for name in self.quotes.files if name != self.quotes.main))
+
+    def _before(self) -> Iterator[BeforeSheet]:
+        from evalrepo.formats.words import check_words
+        from evalrepo.render.explained import BeforeSheet
+        from evalrepo.scoring.following import before
+
+        for one in before(self.then.scenario, self.rep) if self.then.scenario is not None else ():
+            yield BeforeSheet(one.id, one.kind, check_words(one.condition), one.holds)
 
     def _axes(self) -> Iterator[AxisSheet]:
         from evalrepo.commands.resting import of_check

@@ -90,6 +90,16 @@ class MetricSheet:
 
 
 @dataclass(frozen=True, slots=True)
+class BeforeSheet:
+    """A precondition or a validity check, its words, and whether it holds; None where nobody came to it."""
+
+    id: str
+    kind: str
+    asks: str
+    holds: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One that was tried again."""
 
@@ -126,6 +136,7 @@ class Explained:
     sound: bool
     sealed: bool
     words: str
+    before: tuple[BeforeSheet, ...] = ()
     axes: tuple[AxisSheet, ...] = ()
     metrics: tuple[MetricSheet, ...] = ()
     judged: tuple[tuple[str, JudgeSheet], ...] = ()
@@ -153,6 +164,7 @@ def explained_text(found: Explained, style: Style) -> str:
     """All of it, for a terminal of 80 columns."""
     blocks = [
         list(_head(found, style)),
+        list(_before(found, style)),
         *(list(_axis(found, axis, style)) for axis in found.axes),
         list(_metrics(found, style)),
         list(_others(found, style)),
@@ -186,6 +198,15 @@ def _lacking(found: Explained) -> Iterator[str]:
         yield from wrapped(f"{found.lacking}: {shows}", then="  ")
     if found.bring:
         yield from wrapped(found.bring, first="  → ", then="    ", cut=False)
+
+
+def _before(found: Explained, style: Style) -> Iterator[str]:
+    if found.before:
+        yield style("before the checks", "heading")
+    for one in found.before:
+        holds = UNSET if one.holds is None else "holds" if one.holds else "does not hold"
+        yield from wrapped(f"{one.kind} {one.id}: {holds}", first="  ", then="    ")
+        yield from asks_lines(one.asks)
 
 
 def _axis(found: Explained, axis: AxisSheet, style: Style) -> Iterator[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalrepo.records.checks import Condition
 from evalrepo.records.record import CheckResult, ErrorKind, Outcome, Rep, Verdict
-from evalrepo.records.scenario import Rung
+from evalrepo.records.scenario import Rung, Scenario
 from evalrepo.scoring.facts import KINDS
 from evalrepo.scoring.verdict import TIMEOUT
 
@@ -45,6 +46,30 @@ class Step:
     score: int
     wants: tuple[tuple[str, str], ...]
     reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A question that is put before the checks: `holds` None where nobody came to it."""
+
+    id: str
+    kind: str
+    condition: Condition
+    holds: bool | None
+
+
+def before(scenario: Scenario, rep: Rep) -> tuple[Before, ...]:
+    """Preconditions and validity checks. The record holds no results of theirs: all of them hold where a check was
+    asked, and where none was the message names the one that does not."""
+    asked = any(check.outcome is not Outcome.SKIPPED for check in rep.checks)
+    questions = [
+        *(("precondition", one.id, one) for one in scenario.preconditions),
+        *(("validity check", one.id, one) for one in scenario.validity),
+    ]
+    return tuple(
+        Before(name, kind, one, holds=True if asked else False if rep.message.startswith(f"{kind} {name}: ") else None)
+        for kind, name, one in questions
+    )
 
 
 def axes(checks: Iterable[CheckResult]) -> tuple[Axis, ...]:

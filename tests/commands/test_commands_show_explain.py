@@ -133,6 +133,30 @@ def test_trouble_of_the_harness_comes_before_every_check_and_its_attempts_are_li
     assert "that comes before every check, so none was asked" in said
 
 
+def test_what_is_asked_before_the_checks_is_told_with_what_did_not_hold(repo: Repo):
+    asked = (
+        "preconditions: [{id: there, file: {path: README.md}}]\n"
+        "validity: [{id: edits, error: idle-hands, any_call: {tool: edit}}]\nchecks:"
+    )
+    idle = 'Status: COMPLETE"\n  - {name: idle, script: [{read: README.md}, {say: no}]}\n'
+    text = (
+        SCENARIO.replace("checks:", asked, 1)
+        .replace('Status: COMPLETE"\n', idle)
+        .replace("ERROR: empty", "ERROR: idle-hands")
+    )
+    repo.commit({"scenarios/S1-typo.yaml": text, "evalrepo.yaml": tier("idle")})
+    repo.run("run", "--reps", "1", exit=4)
+    said = repo.run("show", "S1", "--explain")
+    assert "before the checks\n  precondition there: –\n    asks file: {path: README.md}\n" in said
+    assert "  validity check edits: does not hold\n    asks any_call: {tool: edit}\n" in said
+    assert "verdict: ERROR(idle-hands)\n  a validity check failed: validity check edits: no call of" in said
+    repo.commit({"evalrepo.yaml": CONFIG})
+    repo.run("run", "--reps", "1")
+    said = repo.run("show", "S1", "--explain")
+    assert "  precondition there: holds\n" in said
+    assert "  validity check edits: holds\n" in said
+
+
 def test_what_a_hostile_transcript_says_is_neutralised(repo: Repo):
     repo.commit({"evalrepo.yaml": tier("hostile"), "scenarios/S1-typo.yaml": BLIND.replace(
         "conformance:", "  - {id: says, axis: C, gating: false, text: {matches: pwned}}\nconformance:"

@@ -11,7 +11,7 @@ from evalrepo.processes import Reason
 from evalrepo.records.record import CheckResult, Outcome, Rep, Timing, Verdict
 from evalrepo.records.scenario import Rung
 from evalrepo.scoring.facts import Facts, Trouble, TurnEnd
-from evalrepo.scoring.following import axes, follows, steps
+from evalrepo.scoring.following import axes, before, follows, steps
 from evalrepo.scoring.verdict import score
 
 
@@ -136,3 +136,19 @@ def test_every_verdict_that_scoring_gives_follows(facts: Facts, late: str):
             found = score(one, facts)
             recorded = rep(found.verdict, *found.checks, error=found.error, message=found.message)
             assert follows(recorded).sound, (chosen, recorded)
+
+
+def test_what_is_asked_before_the_checks_holds_where_a_check_was_asked():
+    one = scenario(
+        "{preconditions: [{id: p, file: {path: a}}], validity: [{id: v, error: stub, calls: {tool: read, min: 1}}, "
+        "{id: w, error: stub, calls: {tool: read, min: 1}}], checks: [{id: c, axis: A, calls: {tool: read, min: 1}}]}"
+    )
+    skipped = check("c", "skipped")
+
+    def holds(recorded: Rep) -> list[bool | None]:
+        return [question.holds for question in before(one, recorded)]
+
+    assert holds(rep("PASS", check("c", "pass"))) == [True, True, True]
+    assert holds(rep("ERROR", skipped, error="stub", message="validity check w: 0 calls")) == [None, None, False]
+    assert holds(rep("ERROR", skipped, error="setup", message="precondition p: is not there")) == [False, None, None]
+    assert holds(rep("ERROR", error="network", message="down")) == [None, None, None]
