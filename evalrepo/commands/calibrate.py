@@ -12,8 +12,8 @@ from evalrepo.commands import option
 from evalrepo.errors import Exit, HarnessError, UsageError
 
 if TYPE_CHECKING:
-    from evalrepo.commands.sheets import Sheet
-    from evalrepo.records.calibration import Calibration
+    from evalrepo.commands.sheets import Room, Sheet
+    from evalrepo.records.calibration import Calibration, Share
     from evalrepo.records.config import Config
     from evalrepo.records.judgement import Judgement, Spent
     from evalrepo.records.labels import Label, Voted
@@ -40,6 +40,8 @@ class Case:
     """The labelled reps that are at hand."""
     lacking: dict[str, str] = field(default_factory=dict)
     """Why a transcript cannot be had → the way to get it."""
+    room: Room | None = None
+    """Where the labelled reps were read."""
     today: str = ""
     """Whom the config asks by this rubric, "" for nobody."""
 
@@ -141,7 +143,7 @@ def _sheets(case: Case) -> list[Sheet]:
     """The labelled reps that are at hand, each once."""
     from evalrepo.commands.sheets import Room
 
-    room = Room(case.repo)
+    case.room = room = Room(case.repo)
     found: list[Sheet] = []
     for run, scenario, number in dict.fromkeys((one.run, one.scenario, one.rep) for one in case.labels):
         try:
@@ -251,14 +253,29 @@ def _write(case: Case) -> None:
         put_votes(case.repo, case.name, found)
 
 
+def _shares(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> dict[tuple[str, str], Share]:
+    """(question, judge) → what its rate in all runs is worth, where the labels tell."""
+    from evalrepo.commands.judged_runs import answered
+    from evalrepo.comparing.calibration import LABELS, by_people
+
+    if case.room is None or all(one.n < LABELS for one in found.values()):
+        return {}
+    said = answered(case.room, case.name, case.rubric)
+    made = {(q, judge): by_people(one, said.get((q, judge), {})) for (_, q, judge), one in found.items()}
+    return {key: share for key, share in made.items() if share is not None}
+
+
 def _say(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> None:
-    from evalrepo.render.calibration import calibration_text
+    from evalrepo.render.calibration import calibration_text, share_text
     from evalrepo.render.safe import wrapped
     from evalrepo.store.labels import votes_path
 
     by = {label.transcript: f"{label.scenario} run {label.run} rep {label.rep}" for label in case.labels}
+    shares = _shares(case, found)
     for (_, question, judge), one in found.items():
         click.echo("\n".join(calibration_text(one, judge, by)))
+        if (question, judge) in shares:
+            click.echo("\n".join(share_text(shares[question, judge])))
         if not case.by_today(question, judge):
             click.echo("\n".join(wrapped(f"not the judge of today: {case.today}", then="  ")))
         click.echo("")
@@ -272,8 +289,15 @@ def _say(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> None:
 def _say_json(case: Case, found: Mapping[tuple[str, str, str], Calibration]) -> None:
     from evalrepo.render.json import plain, to_json
 
+    shares = _shares(case, found)
     rows = [
-        {"judge": judge, "today": case.by_today(question, judge), "decides": one.decides, **plain(one)}
+        {
+            "judge": judge,
+            "today": case.by_today(question, judge),
+            "decides": one.decides,
+            **plain(one),
+            "by_people": plain(shares.get((question, judge))),
+        }
         for (_, question, judge), one in found.items()
     ]
     data = {"schema": 1, "rubric": case.name, "rubric_sha256": case.rubric.sha256, "questions": rows}

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from evalrepo.comparing.statistics import ac1, agreement, kappa
-from evalrepo.records.calibration import Calibration, Disagreement, Rule
+from evalrepo.comparing.statistics import ac1, agreement, corrected, kappa, rogan_gladen
+from evalrepo.records.calibration import Calibration, Disagreement, Rule, Share
 from evalrepo.records.labels import Label, Voted
 from evalrepo.records.rubric import Rubric
+
+LABELS = 50
+"""Least labelled reps by which a rate is corrected for its judge's errors."""
 
 
 def calibrated(
@@ -49,6 +52,23 @@ def calibrated(
         unasked=sum(t not in judge for t in settled),
     )
     return bare._replace(why=_lacking(bare, rule))
+
+
+def by_people(found: Calibration, answered: Mapping[str, int]) -> Share | None:
+    """The share of the first answer among all that the judge `answered` (answer → how often), as people would give it.
+
+    None for other than two answers, for fewer labels than `LABELS`, and for a judge no better than chance.
+    """
+    count, of = answered.get(found.answers[0], 0), sum(answered.get(answer, 0) for answer in found.answers)
+    if len(found.answers) != 2 or found.n < LABELS or not of:
+        return None
+    (hits, missed), (wrong, cleared) = found.matrix
+    positives, negatives = hits + missed, wrong + cleared
+    if not positives or not negatives:
+        return None
+    share = rogan_gladen(count / of, hits / positives, cleared / negatives)
+    bounds = corrected((count, of), (hits, positives), (cleared, negatives))
+    return Share(found.answers[0], count, of, share, *bounds) if share is not None and bounds is not None else None
 
 
 def _settled(said: Sequence[str]) -> str:

@@ -7,11 +7,18 @@ from evalrepo.records.verdict import CellResult, Reason, Score, Verdict
 
 
 def unlike(before: Score, after: Score) -> str:
-    """Why two scores are not comparable: a judge decides a check in some of the reps and not in others; "" if alike."""
+    """Why two scores are not comparable: a judge decides a check in some of the reps and not in others, or others
+    answered; "" if alike."""
     both = {*before.deciding, *after.deciding} & {*before.advisory, *after.advisory}
-    if not both:
+    if both:
+        return f"a judge decides {', '.join(sorted(both))} in some of these reps and is advisory in others"
+    if not before.deciding and not after.deciding:
         return ""
-    return f"a judge decides {', '.join(sorted(both))} in some of these reps and is advisory in others"
+    for question, judges in before.judges.items():
+        others = after.judges.get(question, judges)
+        if judges != others:
+            return f"{question} judged by {', '.join(judges)} → {', '.join(others)}"
+    return ""
 
 
 def uncalibrated(bare: Verdict) -> list[Reason]:

@@ -236,6 +236,7 @@ def score(group: Group, reps: int) -> Score:
         deciding=tuple(sorted({name for rep in valid for name in rep.last.deciding})),
         advisory=tuple(sorted({name for rep in valid for name in rep.last.advisory})),
         uncalibrated=sum(rep.last.uncalibrated for rep in valid),
+        judges=_judges(valid),
         raters=_raters(valid),
     )
 
@@ -268,6 +269,14 @@ def _raters(valid: Sequence[Counted]) -> dict[str, str]:
         for name, people in rep.last.raters.items():
             found.setdefault(name, {}).update(dict.fromkeys(people.split(", ")))
     return {name: ", ".join(people) for name, people in sorted(found.items())}
+
+
+def _judges(valid: Sequence[Counted]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = {}
+    for rep in valid:
+        for question, judge in rep.last.judges.items():
+            found.setdefault(question, set()).add(judge)
+    return {question: tuple(sorted(judges)) for question, judges in sorted(found.items())}
 
 
 def _medians(valid: Sequence[Counted]) -> tuple[float | None, float | None, float | None, float | None]:

@@ -30,6 +30,18 @@ class Disagreement(NamedTuple):
     judge: str
 
 
+class Share(NamedTuple):
+    """How often a judge gave this answer, `given` of `of`, and how often people would have: a share and its 95 %
+    interval."""
+
+    answer: str
+    given: int
+    of: int
+    share: float
+    low: float
+    high: float
+
+
 class Calibration(NamedTuple):
     """One question of a rubric, one judge. `matrix`: rows people's answers, columns the judge's, ordered as `answers`.
 

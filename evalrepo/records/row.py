@@ -36,7 +36,7 @@ class RepRow(NamedTuple):
     metrics left out. `start` is UTC, RFC 3339. `conversation`: equal in reps that are copies, or "". `raters` maps a
     metric to the people who scored it.
     `deciding`, `advisory`: ids of checks that a judge's word decided, and may not; `uncalibrated`: one of the former by
-    a judge that nobody calibrated.
+    a judge that nobody calibrated; `judges` maps each question of a judge to who answered it.
     """
 
     rep: int
@@ -54,6 +54,7 @@ class RepRow(NamedTuple):
     deciding: tuple[str, ...] = ()
     advisory: tuple[str, ...] = ()
     uncalibrated: bool = False
+    judges: Mapping[str, str] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -214,6 +215,9 @@ def _by_judge(data: dict[str, Any], checks: Any) -> dict[str, Any]:
     return {
         "deciding": tuple([c["id"] for c in mine if c.get("gating", True)]),
         "advisory": tuple([c["id"] for c in mine if not c.get("gating", True)]),
+        "judges": {
+            f"{j['rubric']}/{j['question']}": j.get("model") or j["judge"] for j in data["judged"] if j["answer"]
+        },
         "uncalibrated": any(j.get("uncalibrated") and j.get("answer") for j in data["judged"]),
     }
 

@@ -46,7 +46,7 @@ class Score(NamedTuple):
     if every ERROR attempt had been a FAIL, or a PASS. `repeats` counts valid reps that are copies of an earlier one.
     `raters`: the people who scored a metric, by name.
     `deciding`, `advisory`: checks that a judge decided, and that one may not, in valid reps; `uncalibrated` counts reps
-    in which a judge decided that nobody calibrated.
+    in which a judge decided that nobody calibrated; `judges`: who answered each question of theirs.
     """
 
     passes: int
@@ -75,6 +75,7 @@ class Score(NamedTuple):
     deciding: tuple[str, ...] = ()
     advisory: tuple[str, ...] = ()
     uncalibrated: int = 0
+    judges: Mapping[str, tuple[str, ...]] = NONE
 
     @property
     def attempts_lost(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evalrepo.records.calibration import Calibration, Coefficient
+from evalrepo.records.calibration import Calibration, Coefficient, Share
 from evalrepo.render.findings import counted
 from evalrepo.render.safe import wrapped
 
@@ -35,6 +35,13 @@ def calibration_text(found: Calibration, judge: str, reps: Mapping[str, str]) ->
     if len(found.disagreements) > MOST:
         yield f"  and {len(found.disagreements) - MOST} more disagreements"
     yield "decides" if found.decides else f"advisory: {found.why}"
+
+
+def share_text(found: Share) -> Iterator[str]:
+    """What the judge's rate in all runs is worth."""
+    measured = f"in runs it says {found.answer} in {found.given} of {found.of} reps ({found.given / found.of:.0%})"
+    low, high = round(found.low * 100), round(found.high * 100)
+    yield from wrapped(f"{measured}; by people that is {found.share:.0%} ({low}-{high} %)", then="  ")
 
 
 def _coefficient(name: str, found: Coefficient | None) -> str:

@@ -32,6 +32,17 @@ def test_a_judge_that_was_advisory_at_the_base_and_decides_now_makes_the_cell_no
         assert compare_cell(PLANNED, [alike, new]).label is Label.SAME
 
 
+def test_answers_of_another_model_are_not_compared_where_they_decide():
+    old = judged("aaaaaaaa", OLD, deciding=("told",), judges={"words/told": "m-1"})
+    new = judged("bbbbbbbb", NEW, deciding=("told",), judges={"words/told": "m-2"})
+    found = compare_cell(PLANNED, [old, new])
+    assert (found.label, found.why) == (Label.NOT_COMPARABLE, "words/told judged by m-1 → m-2")
+    shown = [judged(r.run, i, advisory=("told",), judges=r.reps[0].judges) for r, i in ((old, OLD), (new, NEW))]
+    assert compare_cell(PLANNED, shown).label is Label.SAME
+    unasked = judged("bbbbbbbb", NEW)
+    assert compare_cell(PLANNED, [old, unasked]).label is Label.SAME
+
+
 def test_reps_that_an_uncalibrated_judge_decided_are_counted_with_their_cells():
     old, new = judged("aaaaaaaa", OLD), judged("bbbbbbbb", NEW, deciding=("says",), uncalibrated=True)
 
@@ -44,7 +55,9 @@ def test_reps_that_an_uncalibrated_judge_decided_are_counted_with_their_cells():
 
 
 def test_a_row_keeps_what_judges_decided_through_the_cache():
-    row = judged("aaaaaaaa", NEW, deciding=("a",), advisory=("b", "c"), uncalibrated=True, raters={})
+    row = judged(
+        "aaaaaaaa", NEW, deciding=("a",), advisory=("b", "c"), uncalibrated=True, raters={}, judges={"w/a": "m"}
+    )
     assert unpack(json.loads(json.dumps(pack(row)))) == row
 
 
