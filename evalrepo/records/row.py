@@ -205,7 +205,7 @@ def _rep(data: dict[str, Any]) -> RepRow:
         usage=_usage(data.get("usage", {}), data["timing"]),
         conversation=data.get("conversation", ""),
         raters={name: ", ".join([r["by"] for r in m["ratings"]]) for name, m in metrics.items() if "ratings" in m},
-        **_by_judge(data, checks) if data.get("judged") else {},
+        **(_by_judge(data, checks) if data.get("judged") else {"judges": {}}),
     )
 
 
