@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from evalrepo.repository.runner import Git
     from evalrepo.results import Rows
 
-VERSION = 4
+VERSION = 5
 """Of what is remembered of a record, and of a ref."""
 FOLDERS = 4
 """Parts of the folder of a rep's files: transcripts, scenario, agent and tier, rep and attempt."""
+JUDGE = "judge"
+"""The folder in it of what judges read and said: in the reference of another run when they were asked later."""
 _PARTS = ("results", "transcripts", TOMBSTONE)
 
 
@@ -84,7 +86,7 @@ def _kept(data: Mapping[str, Any]) -> Kept:
 
 def _listed(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Commit → its records, folders of reps, and what its message says."""
-    from evalrepo.running.keep import UNCOMMITTED
+    from evalrepo.running.landing import UNCOMMITTED
 
     wanted = list(dict.fromkeys(commits))
     if not wanted:
@@ -97,7 +99,7 @@ def _listed(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, dict[str, A
             file.oid: path.removeprefix("results/") for path, file in files.items() if path.startswith("results/")
         }
         parts = (path.split("/") for path in files if path.startswith("transcripts/"))
-        folders = {"/".join(part[:FOLDERS]) for part in parts if len(part) > FOLDERS}
+        folders = {"/".join(part[:FOLDERS]) for part in parts if len(part) > FOLDERS and part[FOLDERS] != JUDGE}
         lines = said.get(commit, "").splitlines()
         found = {"records": records, "folders": sorted(folders), "committed": UNCOMMITTED not in lines}
         yield commit, {**found, "pruned": TOMBSTONE in files}

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from evalrepo.commands.question import Question
-    from evalrepo.commands.rejudging import Made, Outcome
+    from evalrepo.commands.rejudging_parts import Made, Outcome
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.cells import Planned
     from evalrepo.comparing.pool import Cell
@@ -24,7 +24,8 @@ def rejudged(repo: Repository, rows: Rows, candidate: Place, asked: Question) ->
 
     Says on standard error how many reps were judged, and which could not be.
     """
-    from evalrepo.commands.rejudging import Outcome, Rejudging
+    from evalrepo.commands.rejudging import Rejudging
+    from evalrepo.commands.rejudging_parts import Outcome
 
     wanted = {p.cell: [i.subject for i in (p.before, p.after) if i is not None] for p in asked.cells if p.after}
     held = rows.select(wanted, others=False)
@@ -33,9 +34,9 @@ def rejudged(repo: Repository, rows: Rows, candidate: Place, asked: Question) ->
         judging = Rejudging(repo, rows, candidate, lambda: _doors(repo, candidate, benches))
         for cell in asked.cells:
             if cell.after is not None:
-                found = judging.cell(cell.cell, held[cell.cell], _others(cell, held[cell.cell]))
-                out.made += found.made
-                out.left += found.left
+                tasks = judging.plan(cell.cell, held[cell.cell], out, _others(cell, held[cell.cell]))
+                for _, found in judging.judged(task for task in tasks if not task.again):
+                    out.add(found)
     _say(out)
     again: dict[Cell, list[Row]] = {}
     for made in out.made:
@@ -53,8 +54,9 @@ def _others(cell: Planned, rows: list[Row]) -> list[Row]:
 def _doors(repo: Repository, candidate: Place, benches: contextlib.ExitStack) -> Doors:
     from evalrepo.commands.rescore import doors
     from evalrepo.running.session import begin
+    from evalrepo.running.words import Leave
 
-    return doors(begin(repo, candidate.tree, candidate.loaded), benches)()
+    return doors(begin(repo, candidate.tree, candidate.loaded), benches, Leave())()
 
 
 def _row(made: Made) -> Row:
@@ -67,7 +69,7 @@ def _row(made: Made) -> Row:
 
 
 def _say(out: Outcome) -> None:
-    from evalrepo.commands.rescore import left_lines
+    from evalrepo.commands.rescored import left_lines
     from evalrepo.render.findings import counted
     from evalrepo.render.safe import wrapped
 

@@ -1,20 +1,23 @@
-"""`evalrepo rescore`: today's checks on stored transcripts."""
+"""`evalrepo rescore`: today's checks, rubric and judge on stored transcripts."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalrepo.commands import option
-from evalrepo.errors import Exit, UsageError
+from evalrepo.commands.signals import signals
+from evalrepo.errors import Exit, Interrupted, UsageError
 
 if TYPE_CHECKING:
-    from evalrepo.commands.rejudging import Left, Made, Outcome
+    from evalrepo.commands.rejudging import Rejudging
+    from evalrepo.commands.rejudging_parts import Outcome, Task
     from evalrepo.commands.sides import Place
     from evalrepo.comparing.pool import Cell
     from evalrepo.records.row import Row
@@ -23,9 +26,11 @@ if TYPE_CHECKING:
     from evalrepo.running.keep import Landed
     from evalrepo.running.rejudge import Doors
     from evalrepo.running.session import Session
+    from evalrepo.running.words import Leave
     from evalrepo.world import World
 
 WHY = "judged again by another instrument"
+AGAIN = "judged again where a judge had given no answer, or its answers count otherwise now"
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,10 @@ class Options:
 
     what: tuple[str, ...]
     since: str | None
+    judge: bool
+    jobs: int | None
+    max_cost: float | None
+    live: bool
     dry_run: bool
     commit: bool
     format: str
@@ -42,7 +51,13 @@ class Options:
 @click.command("rescore")
 @click.argument("what", nargs=-1, metavar="[ID|RUN|PATH]…")
 @click.option("--since", metavar="REV", help="Scenarios whose checks, rubric or judge are others than at REV.")
-@click.option("--dry-run", is_flag=True, help="Say what would come out; record nothing.")
+@click.option("--judge", is_flag=True, help="Put questions that nobody answered yet to the judge.")
+@click.option(
+    "--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Ask no more when it is spent."
+)
+@option.jobs
+@option.live
+@click.option("--dry-run", is_flag=True, help="Say what would come out, and what would be asked; record nothing.")
 @option.no_commit
 @option.text_or_json
 @click.pass_obj
@@ -52,14 +67,18 @@ def command(world: World, /, **given: Any) -> int:
     Words choose records as for `show`, a scenario all of its records; without any, every record of this repository.
     What comes out is recorded anew and committed, beside the old records, which never change: the subject and the
     task are as they were measured, the instrument is today's. A rep that today's instrument has judged already is
-    left alone, so that asking twice makes nothing new. Judges and people are not asked again: what they said stands
-    where the question is still the same, and a rep that needs another word of theirs is listed.
+    left alone, so that asking twice makes nothing new.
+
+    What a judge said stands where exactly the same is asked, and so do scores of people. Where today's rubric asks
+    something else, or a judge had given no answer, --judge asks it now (EVALREPO_JUDGE_CMD names another); without it
+    such reps are listed. An answer that was given is not asked for again.
 
     What cannot be judged again is listed with the way to get it: a transcript that was not fetched or was pruned, a
     command's sandbox that was not kept whole, another task, a frozen scenario that was tightened. Of the reserve only
     verdicts are told.
 
-    Exit: 0 all that was asked for is judged by today's instrument, 1 some is not, 2 nothing is, or it cannot answer.
+    Exit: 0 all that was asked for is judged by today's instrument, 1 some is not, 2 nothing is, or it cannot answer,
+    3 --max-cost kept the judge from being asked, 130 interrupted: what had been judged is recorded.
     """
     from evalrepo.commands.finding_records import at_hand
     from evalrepo.commands.measuring import recovered
@@ -67,18 +86,18 @@ def command(world: World, /, **given: Any) -> int:
     from evalrepo.running import preflight
 
     options = Options(**given)
+    if options.max_cost is not None and not options.judge:
+        raise UsageError("--max-cost is for what the judge costs", hint="--judge --max-cost 2.50")
+    if options.max_cost is not None and not isfinite(options.max_cost):
+        raise UsageError("--max-cost is an amount of USD", hint="--max-cost 2.50")
     repo = Repository.open(world)
     if not options.dry_run:
         preflight.git_at_rest(repo)
         preflight.writable(repo)
         recovered(repo)
-    rows = at_hand(repo)
-    session = _session(repo)
-    with contextlib.ExitStack() as benches:
-        found = judged(session, rows, options, benches)
-        landed = _record(session, found, options, benches)
-    _say(found, landed, options)
-    return _code(found)
+    cancel = threading.Event()
+    with signals(cancel), contextlib.ExitStack() as benches:
+        return _rescored(_session(repo), at_hand(repo), options, cancel, benches)
 
 
 def _session(repo: Repository) -> Session:
@@ -92,22 +111,53 @@ def _session(repo: Repository) -> Session:
     return session
 
 
-def judged(session: Session, rows: Rows, options: Options, benches: contextlib.ExitStack) -> Outcome:
-    """All records that are asked for, judged by the session's tree."""
-    from evalrepo.commands.rejudging import Outcome, Rejudging
+def _rescored(
+    session: Session, rows: Rows, options: Options, cancel: threading.Event, benches: contextlib.ExitStack
+) -> int:
+    from evalrepo.commands.rejudging import Rejudging
+    from evalrepo.commands.rejudging_parts import Outcome
+    from evalrepo.commands.rescored import say
     from evalrepo.commands.sides import Place
 
     place = Place(session.repo, "WORKTREE", session.tree)
-    chosen = _chosen(session.repo, rows, place, options)
-    judging = Rejudging(session.repo, rows, place, doors(session, benches))
+    place.loaded = session.loaded  # with the judge that is asked
+    leave = _leave(session, options, cancel)
+    judging = Rejudging(session.repo, rows, place, doors(session, benches, leave))
     out = Outcome()
+    chosen = _chosen(session.repo, rows, place, options)
     held = rows.select(dict.fromkeys(chosen))
-    for cell, wanted in chosen.items():
-        one = judging.cell(cell, held[cell], wanted)
-        out.made += one.made
-        out.left += one.left
-        out.there += one.there
-    return out
+    tasks = [task for cell, wanted in chosen.items() for task in judging.plan(cell, held[cell], out, wanted)]
+    landed = _judge(session, judging, tasks, out, options, leave, benches)
+    say(out, landed, leave, dry_run=options.dry_run, output=options.format)
+    if cancel.is_set():
+        reps = sum(len(one.reps) for one in out.made)
+        what = "nothing was" if not reps else "one rep is" if reps == 1 else f"{reps} reps are"
+        said = f"interrupted; {what} judged again and recorded"
+        raise Interrupted(said, hint="the same command goes on where it stopped")
+    if leave.stopped:
+        return Exit.INCONCLUSIVE
+    if not out.left:
+        return Exit.YES
+    return Exit.NO if out.made or out.there or out.open else Exit.CANNOT
+
+
+def _leave(session: Session, options: Options, cancel: threading.Event) -> Leave:
+    """Whether the judge may be asked. UsageError when it is to be and cannot be."""
+    from evalrepo.running.judging import VERSION
+    from evalrepo.running.words import Leave
+    from evalrepo.store.cache import Cache
+
+    judge = session.loaded.config.judge
+    if options.judge and not (judge.command or judge.model or judge.agent):
+        raise UsageError("no judge is configured, so none can be asked", hint="`judge:` in evalrepo.yaml names one")
+    return Leave(
+        asks=options.judge,
+        pretends=options.judge and options.dry_run,
+        max_usd=options.max_cost,
+        paid=judge.costs,
+        cancel=cancel,
+        answered=Cache(session.repo.home, "answered", VERSION),
+    )
 
 
 def _chosen(repo: Repository, rows: Rows, place: Place, options: Options) -> dict[Cell, list[Row] | None]:
@@ -139,115 +189,75 @@ def _since(repo: Repository, place: Place, rev: str) -> set[str]:
     return {i for i, digest in now.items() if then.get(i) != digest}
 
 
-def doors(session: Session, benches: contextlib.ExitStack) -> Callable[[], Doors]:
+def doors(session: Session, benches: contextlib.ExitStack, leave: Leave) -> Callable[[], Doors]:
     """Makes what is asked outside, on one bench that `benches` closes."""
 
     def make() -> Doors:
         from evalrepo.running.rejudge import Doors
         from evalrepo.running.session import bench
         from evalrepo.running.views import PythonCheck, Rebuilt
+        from evalrepo.running.words import hears
 
-        workbench = benches.enter_context(bench(session, judged=False))
-        return Doors(shell=Rebuilt(workbench), python=PythonCheck(workbench))
+        workbench = benches.enter_context(bench(session))
+        hear = hears(workbench.court, leave) if workbench.court is not None else None
+        return Doors(Rebuilt(workbench), PythonCheck(workbench), hear)
 
     return make
 
 
-def _record(session: Session, found: Outcome, options: Options, benches: contextlib.ExitStack) -> list[Landed]:
-    """The new records; none for a dry run. The instrument must be proven first, as before a run."""
-    from evalrepo.running import preflight
-    from evalrepo.running.restate import Restated, restate
+def _judge(
+    session: Session,
+    judging: Rejudging,
+    tasks: Sequence[Task],
+    out: Outcome,
+    options: Options,
+    leave: Leave,
+    benches: contextlib.ExitStack,
+) -> list[Landed]:
+    """Judge each rep, sorted into `out`, and record it; nothing is recorded by a dry run."""
+    from evalrepo.commands.rejudging_parts import Made
+    from evalrepo.commands.rescored import Progress
+    from evalrepo.running.restate import Restating, Wanted
+
+    wanted = [Wanted(task.record, task.header, AGAIN if task.again else WHY) for task in tasks]
+    with Restating(session.repo, wanted, commit=options.commit) as restating:
+        order = restating.order
+        numbers = {id(tasks[number]): number for number in order}
+        if tasks and not options.dry_run:
+            _may_begin(session, tasks, options, leave, benches)
+        progress = Progress(sum(len(task.numbers) for task in tasks), quiet=options.format == "json")
+        for task, found in judging.judged((tasks[n] for n in order), _jobs(options, leave), leave.cancel):
+            progress.step()
+            out.add(found)
+            if isinstance(found, Made):
+                out.there -= len({rep.rep for rep in found.reps}) * task.again
+                if not options.dry_run:
+                    restating.put(numbers[id(task)], found.reps, found.files)
+        return restating.land()
+
+
+def _jobs(options: Options, leave: Leave) -> int:
+    """Reps at a time: one where nobody is waited for."""
+    from evalrepo.running.jobs import default_jobs
+
+    return options.jobs or (default_jobs(model_free=False) if leave.asks and not leave.pretends else 1)
+
+
+def _may_begin(
+    session: Session, tasks: Sequence[Task], options: Options, leave: Leave, benches: contextlib.ExitStack
+) -> None:
+    """The instrument must be proven first, as before a run, and who pays for the judge must have said yes."""
+    from evalrepo.commands.measuring import consented
+    from evalrepo.records.names import asks_a_judge
+    from evalrepo.running import judging, preflight
     from evalrepo.running.session import bench
 
-    if options.dry_run or not found.made:
-        return []
-    workbench = benches.enter_context(bench(session, judged=False))
-    names = dict.fromkeys(one.row.scenario for one in found.made)
+    names = dict.fromkeys(task.row.scenario for task in tasks)
     scenarios = [session.loaded.scenarios[name] for name in names]
-    preflight.instrument_proven(workbench, scenarios, 2, threading.Event())
-    wanted = [Restated(one.old, one.header, one.reps, WHY) for one in found.made]
-    return restate(session.repo, wanted, commit=options.commit)
-
-
-def _code(found: Outcome) -> int:
-    if not found.left:
-        return Exit.YES
-    return Exit.NO if found.made or found.there else Exit.CANNOT
-
-
-def _say(found: Outcome, landed: Sequence[Landed], options: Options) -> None:
-    if options.format == "json":
-        from evalrepo.render.json import to_json
-
-        click.echo(to_json(_data(found, landed)), nl=False)
-        return
-    from evalrepo.render.safe import wrapped
-
-    for line in _lines(found, landed, options):
-        click.echo("\n".join(wrapped(line, then="  ", cut=False)))
-
-
-def _data(found: Outcome, landed: Sequence[Landed]) -> dict[str, Any]:
-    paths = {(r.scenario, r.agent, r.tier, r.supersedes): (p, r.run) for one in landed for p, r in one.records.items()}
-    made = []
-    for one in found.made:
-        path, run = paths.get((*one.row.cell, one.row.run), ("", ""))
-        before = {(r.rep, r.attempt): r for r in one.old.reps}
-        reps = [
-            {"rep": r.rep, "attempt": r.attempt, "before": _word(before[r.rep, r.attempt]), "after": _word(r)}
-            for r in one.reps
-        ]
-        made.append({**_named(one.row), "path": path, "record": run, "reps": reps})
-    left = [{**_named(one.row), "reps": list(one.reps), "why": one.why, "how": one.how} for one in found.left]
-    return {"schema": 1, "made": made, "left": left, "there": found.there}
-
-
-def _named(row: Row) -> dict[str, str]:
-    return {"run": row.run, "scenario": row.scenario, "agent": row.agent, "tier": row.tier}
-
-
-def _word(rep: Any) -> str:
-    return f"ERROR({rep.error})" if rep.error else str(rep.verdict)
-
-
-def _lines(found: Outcome, landed: Sequence[Landed], options: Options) -> Iterator[str]:
-    from evalrepo.render.findings import counted
-
-    reps = sum(len(one.reps) for one in found.made)
-    changed = sum(one.changed for one in found.made)
-    for one in found.made:
-        yield _cell_line(one)
-    if reps:
-        would = "would be " if options.dry_run else ""
-        yield f"{counted(reps, 'rep')} {would}judged again, {changed} with another verdict"
-    if found.there:
-        yield f"{counted(found.there, 'rep')} judged by today's instrument already"
-    yield from left_lines(found.left)
-    commits = ", ".join(one.commit[:7] for one in landed if one.commit)
-    if landed:
-        yield f"committed: {commits}" if commits else "kept in the runs' refs, not committed"
-    if not (reps or found.there or found.left):
-        yield "nothing to judge again"
-
-
-def _cell_line(one: Made) -> str:
-    row = one.row
-    before = {(r.rep, r.attempt): _word(r) for r in one.old.reps}
-    moves: dict[str, int] = {}
-    for rep in one.reps:
-        was, now = before[rep.rep, rep.attempt], _word(rep)
-        if was != now:
-            moves[f"{was} → {now}"] = moves.get(f"{was} → {now}", 0) + 1
-    said = ", ".join(f"{move} ×{count}" for move, count in moves.items()) or "the same verdicts"
-    return f"{row.scenario} · {row.agent}/{row.tier} run {row.run}: {len(one.reps)} reps, {said}"
-
-
-def left_lines(left: Iterable[Left]) -> Iterator[str]:
-    """What stays as it is, and the way; the same reason of several records in one line."""
-    heaps: dict[tuple[str, str, str], list[Left]] = {}
-    for one in left:
-        heaps.setdefault((one.row.scenario, one.why, one.how), []).append(one)
-    for (scenario, why, how), ones in heaps.items():
-        runs = ", ".join(dict.fromkeys(f"run {one.row.run} rep {', '.join(map(str, one.reps))}" for one in ones[:3]))
-        more = f" and {len(ones) - 3} more" if len(ones) > 3 else ""
-        yield f"not judged: {scenario}, {runs}{more}: {why}" + (f" → {how}" if how else "")
+    if leave.asks and any(asks_a_judge(one.scenario) for one in scenarios):
+        judge = session.loaded.config.judge
+        paid = [f"the judge {judge.model or judge.agent or 'of evalrepo.yaml'}"] if judge.costs else []
+        preflight.consent(paid, live=consented(session.world, live=options.live))
+        judging.ready(judge, session.world.environ)
+    workbench = benches.enter_context(bench(session, judged=False))
+    preflight.instrument_proven(workbench, scenarios, 2, leave.cancel)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from evalrepo.comparing.advice import plural
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from evalrepo.records.row import Row
     from evalrepo.records.scenario import Scenario
     from evalrepo.repository.repo import Repository
+    from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
-    from evalrepo.running.kept import Fixture
+    from evalrepo.running.kept import Fixture, Pool
+    from evalrepo.running.opened import Before
     from evalrepo.running.rescore import Again, Judged
 
 SHOWN = 3
@@ -102,39 +106,50 @@ def _rescored(ground: Ground, rows: Sequence[Row]) -> Iterator[tuple[Row, int, A
 def _of_row(ground: Ground, row: Row, commit: str | None) -> Iterator[tuple[int, Again]]:
     """The last attempts of one record."""
     from evalrepo.results import records
-    from evalrepo.running.kept import folder_of
+    from evalrepo.running.opened import Lacking, files_below, present
     from evalrepo.running.rescore import Again, rescore
-    from evalrepo.running.tombstones import bring, is_tombstone
 
     try:
         (record,) = records(ground.rows.git, [row])
     except DataError:
         return
-    tree = ground.repo.tree(commit) if commit else None
-    pruned = tree is not None and is_tombstone(tree)
-    by = _judged(ground, row)
-    for rep in record.last_attempts():
-        if not rep.valid:
-            continue
-        if tree is None or pruned or rep.transcript is None:
-            lacks = "its transcripts were pruned here" if pruned else "the ref of its run is not at hand"
-            kept = tree is not None and not pruned
-            why = "no transcript was kept" if kept else f"{lacks} ({bring(row.executed)})"
-            yield rep.rep, Again(rep.verdict, beyond={"": why})
-            continue
-        root = folder_of(rep.transcript.path)
-        files = {path.removeprefix(root): data for path, data in tree.read_many(tree.under(root))}
-        yield rep.rep, rescore(by, rep, files)
+    tree = present(ground.repo.tree(commit) if commit else None, row.executed)
+    asked = [rep for rep in record.last_attempts() if rep.valid]
+    if isinstance(tree, Lacking):
+        yield from ((rep.rep, Again(rep.verdict, beyond={"": f"{tree.why} ({tree.how})"})) for rep in asked)
+        return
+    by = _judged(ground, row, tree)
+    yield from ((rep.rep, rescore(by, rep, files_below(tree, rep))) for rep in asked)
 
 
-def _judged(ground: Ground, row: Row) -> Judged:
-    """Today's scenario, agent and fixture."""
+def _judged(ground: Ground, row: Row, tree: Tree) -> Judged:
+    """Today's scenario, and the agent as the run had it."""
     from evalrepo.running.rescore import Judged
+    from evalrepo.running.stored import settings_of
 
     place = ground.candidate
+    settings = settings_of(tree, row.agent, place.config.agents)
+    return Judged(place.scenarios[row.scenario], row.agent, settings, before_of(place, row, tree))
+
+
+def before_of(place: Place, row: Row, tree: Tree | None) -> Before:
+    """What was in the work directory of a record's reps before the agent. `tree`: what its run's reference holds."""
+    from evalrepo.running.opened import Before
+
     scenario = place.scenarios[row.scenario]
     whole = not scenario.setup and not installed(place, scenario, row.agent)
-    return Judged(scenario, row.agent, place.config.agents[row.agent], fixture_of(place, scenario), whole)
+    return Before(fixture_of(place, scenario), _measured(tree), whole)
+
+
+def _measured(tree: Tree | None) -> Pool:
+    """The files that a run measured, by SHA-256; read when they are asked for."""
+
+    @cache
+    def read() -> dict[str, bytes]:
+        files = tree.read_many(list(tree.under("snapshot"))) if tree is not None else ()
+        return {sha256(data).hexdigest(): data for _, data in files}
+
+    return read
 
 
 def installed(place: Place, scenario: Scenario, agent: str) -> bool:
@@ -145,9 +160,14 @@ def installed(place: Place, scenario: Scenario, agent: str) -> bool:
 
 
 def fixture_of(place: Place, scenario: Scenario) -> Fixture:
-    """The fixture's files by path in the work directory."""
+    """The fixture's files by path in the work directory; read once a place."""
     if scenario.fixture is None:
         return {}
     root = f"fixtures/{scenario.fixture}/"
-    entries = place.tree.under(root)
-    return {p.removeprefix(root): (entries[p].mode, data) for p, data in place.tree.read_many(list(entries))}
+    known: Fixture | None = place.tree.memo.get(("fixture files", root))
+    if known is None:
+        entries = place.tree.under(root)
+        read = place.tree.read_many(list(entries))
+        known = {path.removeprefix(root): (entries[path].mode, data) for path, data in read}
+        place.tree.memo["fixture files", root] = known
+    return known

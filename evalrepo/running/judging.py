@@ -12,7 +12,7 @@ import json
 import shlex
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,8 @@ from pydantic import ValidationError
 from evalrepo.checks.view import JudgeAnswer, View
 from evalrepo.errors import UsageError
 from evalrepo.records.calibration import Rule
-from evalrepo.records.config import PROVIDERS, JudgeConfig
-from evalrepo.records.judgement import Judgement, Vote
+from evalrepo.records.config import PROVIDERS, CalibrationRule, JudgeConfig
+from evalrepo.records.judgement import Judgement, Spent, Vote
 from evalrepo.records.record import Evidence
 from evalrepo.scoring.judge import standing
 from evalrepo.scoring.judge.api import ApiJudge, require
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 OVERRIDE = "EVALREPO_JUDGE_CMD"
 """A command that stands in for the configured judge; what it says is recorded as its."""
-VERSION = 1
+VERSION = 2
 """Of what is remembered: another version asks again."""
 
 
@@ -54,6 +54,11 @@ def overridden(config: JudgeConfig, environ: Mapping[str, str]) -> JudgeConfig:
     except ValueError as error:
         raise UsageError(f"{OVERRIDE} is no command line: {error}", hint=f"{OVERRIDE}='python judge.py'") from None
     return JudgeConfig(command=argv, env=config.env, timeout_s=config.timeout_s, calibration=config.calibration)
+
+
+def how_asked(config: JudgeConfig) -> JudgeConfig:
+    """The part of it that decides what is answered: not who pays, how long it is waited for, or what makes it count."""
+    return config.model_copy(update={"paid": None, "timeout_s": 120.0, "calibration": CalibrationRule()})
 
 
 def passed(config: JudgeConfig) -> tuple[str, ...]:
@@ -92,7 +97,8 @@ def judge_of(bench: Bench, top: Path) -> Judge | None:
 class Court:
     """Common to all reps of a run. `override`: the variable that named the judge; `heard`: requested → answering model.
 
-    `clean` takes secrets out of what is shown. Used by many threads.
+    `setting`: digest of how it is asked beyond its name. `clean` takes secrets out of what is shown. Used by many
+    threads.
     """
 
     judge: Judge
@@ -102,6 +108,7 @@ class Court:
     override: str = ""
     standings: standing.Standing = field(default_factory=dict)
     rule: Rule = field(default_factory=Rule)
+    setting: str = ""
     heard: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -138,25 +145,35 @@ class Hearing:
         return self._answer(tally, "" if lenient else why)
 
     def _tally(self, asking: Asking, votes: int, rubric: Rubric, model: str | None) -> tuple[Tally, bool]:
-        court = self.court
-        name = court.judge.name(model)
-        known = _remembered(court.cache, self._key(asking, votes, rubric, name, court.heard.get(name, "")))
+        known = self.known(asking, votes, rubric)
         if known is not None:
             return known, True
-        tally = take(court.judge, asking, votes, model)
+        tally = self.fresh(asking, votes, model)
+        court, name = self.court, self.court.judge.name(model)
         if len(tally.models) == 1:
             with court.lock:
                 court.heard[name] = tally.models[0]
             if tally.answer and court.cache is not None:
-                court.cache.put({self._key(asking, votes, rubric, name, tally.models[0]): _frozen(tally)})
+                court.cache.put({self._key(asking, votes, rubric, name, tally.models[0]): frozen(tally)})
         return tally, False
+
+    def known(self, asking: Asking, votes: int, rubric: Rubric) -> Tally | None:
+        """What was answered before, None when it has to be asked."""
+        name = self.court.judge.name(rubric.head.judge.model)
+        heard = self.court.heard.get(name, "")
+        found = remembered(self.court.cache, self._key(asking, votes, rubric, name, heard))
+        return replace(found, spent=Spent()) if found is not None else None
+
+    def fresh(self, asking: Asking, votes: int, model: str | None) -> Tally:
+        """The judge's own word."""
+        return take(self.court.judge, asking, votes, model)
 
     def _key(self, asking: Asking, votes: int, rubric: Rubric, name: str, model: str) -> str:
         """ "" where no model is known to answer."""
         if not model:
             return ""
         prompts = [hashlib.sha256(prompt(asking, n).encode()).hexdigest() for n in range(1, votes + 1)]
-        parts = (*prompts, rubric.sha256, self.court.judge.kind, name, model, self.transcript)
+        parts = (*prompts, rubric.sha256, self.court.judge.kind, name, self.court.setting, model, self.transcript)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _lacking(self, asked: Asked, rubric: Rubric, tally: Tally) -> str:
@@ -203,7 +220,8 @@ def identity(name: str, model: str) -> str:
     return model or name
 
 
-def _frozen(tally: Tally) -> str:
+def frozen(tally: Tally) -> str:
+    """What `remembered` reads."""
     return json.dumps(
         {
             "answer": tally.answer,
@@ -211,12 +229,13 @@ def _frozen(tally: Tally) -> str:
             "evidence": [evidence.model_dump(mode="json") for evidence in tally.evidence],
             "models": list(tally.models),
             "texts": tally.texts,
+            "spent": tally.spent.model_dump(mode="json"),
         }
     )
 
 
-def _remembered(cache: Cache | None, key: str) -> Tally | None:
-    """What was answered before; it cost nothing now. What cannot be read is asked again."""
+def remembered(cache: Cache | None, key: str) -> Tally | None:
+    """What was answered before. What cannot be read is asked again."""
     body = cache.get([key]).get(key) if cache is not None and key else None
     if body is None:
         return None
@@ -224,6 +243,7 @@ def _remembered(cache: Cache | None, key: str) -> Tally | None:
         data = json.loads(body)
         votes = tuple(Vote.model_validate_json(json.dumps(vote)) for vote in data["votes"])
         evidence = tuple(Evidence.model_validate_json(json.dumps(one)) for one in data["evidence"])
-        return Tally(data["answer"], "", votes, evidence, models=tuple(data["models"]), texts=data["texts"])
+        spent = Spent.model_validate(data["spent"])
+        return Tally(data["answer"], "", votes, evidence, spent, tuple(data["models"]), data["texts"])
     except (ValueError, KeyError, TypeError, ValidationError):
         return None

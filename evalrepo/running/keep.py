@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalrepo.errors import GitError, HarnessError
 from evalrepo.formats import result
-from evalrepo.records.record import ErrorKind, Record, Rep, StoredTranscript, Timing, Verdict
-from evalrepo.repository.commit import Landing, land, settle, store
+from evalrepo.records.record import ErrorKind, Record, Rep, Timing, Verdict
+from evalrepo.repository.commit import store
 from evalrepo.repository.objects import Entry, object_id
 from evalrepo.repository.writer import restore
+from evalrepo.running.landing import land_results, message
 from evalrepo.running.sequence import Assigned, assign, clone_id
+from evalrepo.running.sound import Sound
 from evalrepo.running.story import Key
 from evalrepo.scoring.remarks import remarked, remarks
 
@@ -31,12 +33,10 @@ if TYPE_CHECKING:
     from evalrepo.running.story import Story
     from evalrepo.world import World
 
-__all__ = ["Landed", "clone_id", "finish", "held", "run_ref"]
+__all__ = ["Landed", "clone_id", "finish", "finish_all", "held", "run_ref"]
 
 RESULTS = "results/"
 SNAPSHOT = "snapshot/"
-UNCOMMITTED = "Evalrepo-Commit: none"
-"""The trailer of a run's reference whose records are not committed, because nobody wanted it."""
 INTERRUPTED = "the run ended before this rep did"
 
 
@@ -70,37 +70,73 @@ def finish(repo: Repository, world: World, journal: Journal, *, commit: bool | N
     `commit` None is what the journal's header says. Attempts that never ended are recorded as ERROR(interrupted).
     Raises GitError or HarnessError with nothing lost: the journal stays, and the next run finishes it.
     """
+    return finish_all(repo, world, [journal], commit=commit)[0]
+
+
+def finish_all(
+    repo: Repository, world: World, journals: Sequence[Journal], *, commit: bool | None = None
+) -> list[Landed]:
+    """The same of several that began on one branch: a reference for each run, and one commit for all of them. Raises as
+    `finish` does."""
     try:
-        return _finish(repo, world, journal, commit=commit)
+        kept = [_kept(repo, journal) for journal in journals]
+        _land(repo, world, [one for one in kept if isinstance(one, _Kept)], commit=commit)
+        return [one if isinstance(one, Landed) else one.done(repo) for one in kept]
     except OSError as error:
         raise HarnessError(
-            f"{error.filename or journal.path}: {error.strerror}; the results are kept in the journal",
+            f"{error.filename or journals[0].path}: {error.strerror}; the results are kept in the journal",
             hint="make room or make the git directory writable, then run again",
         ) from error
 
 
-def _finish(repo: Repository, world: World, journal: Journal, *, commit: bool | None) -> Landed:
+@dataclass
+class _Kept:
+    """A run whose reference stands at `ref_commit`; `landed` is the commit with its results, once there is one."""
+
+    journal: Journal
+    story: Story
+    texts: Mapping[str, bytes]
+    records: Mapping[str, Record]
+    ref_commit: str
+    notes: tuple[str, ...]
+    landed: str = ""
+
+    def done(self, repo: Repository) -> Landed:
+        """It needs no journal any more."""
+        shutil.rmtree(held(repo, self.journal.run), ignore_errors=True)
+        self.journal.retire()
+        run = self.journal.run
+        return Landed(run, run_ref(run), self.ref_commit, self.landed, self.records, self.notes)
+
+
+def _kept(repo: Repository, journal: Journal) -> _Kept | Landed:
+    """The journal's records, in the run's reference; what became of a run that recorded nothing."""
     story = journal.read()
     links = held(repo, journal.run)
-    if story is None or not story.starts:
+    if story is None or not story.counted:
         shutil.rmtree(links, ignore_errors=True)
         journal.retire()
         return Landed(journal.run, "", "", "", {})
     restore(repo.objects, links)
-    sound = _Sound(repo, trusting=not journal.adopted and _all_there(repo, story))
+    sound = Sound(repo, trusting=not journal.adopted and _all_there(repo, story))
     texts, records = _results(repo, story, sound)
-    if story.landed is not None:
-        shutil.rmtree(links, ignore_errors=True)
-        journal.retire()
-        return Landed(journal.run, run_ref(journal.run), story.refs[-1], story.landed, records)
-    kept = _keep(repo, journal, story, texts, sound)
-    shutil.rmtree(links, ignore_errors=True)
-    wanted = story.header.commit if commit is None else commit
-    landed = _land(repo, journal, story, texts) if wanted else ""
-    journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
-    journal.retire()
-    told = (*sound.notes, *remarked(records.values()))
-    return Landed(story.header.run, run_ref(story.header.run), kept, landed, records, told)
+    at = story.refs[-1] if story.landed is not None else _keep(repo, journal, story, texts, sound)
+    told = (*sound.notes, *remarked(records.values())) if story.landed is None else ()
+    return _Kept(journal, story, texts, records, at, told, story.landed or "")
+
+
+def _land(repo: Repository, world: World, kept: Sequence[_Kept], *, commit: bool | None) -> None:
+    """Those that have not landed, by one commit. Its steps are told to the journal that is recovered first: what the
+    others lack after a crash is there then, or is made again."""
+    rest = sorted((one for one in kept if one.story.landed is None), key=lambda one: one.journal.run)
+    if not rest:
+        return
+    wanted = rest[0].story.header.commit if commit is None else commit
+    texts = {path: data for one in rest for path, data in one.texts.items()}
+    landed = land_results(repo, rest[0].journal, [one.story for one in rest], texts) if wanted else ""
+    for one in rest:
+        one.landed = landed
+        one.journal.append({"line": "landed", "commit": landed, "at": world.timestamp()})
 
 
 def _all_there(repo: Repository, story: Story) -> bool:
@@ -109,70 +145,9 @@ def _all_there(repo: Repository, story: Story) -> bool:
     return None not in repo.git.sizes(named).values()
 
 
-class _Sound:
-    """Which of the blobs that a journal names can be read back, by reading and hashing every one of them once.
-
-    `trusting`: this very process stored them, each read back or synced; only those that are asked for are read.
-    """
-
-    def __init__(self, repo: Repository, *, trusting: bool) -> None:
-        self._repo = repo
-        self._trusting = trusting
-        self._sha256: dict[str, str | None] = {}
-        self.notes: list[str] = []
-
-    def look(self, oids: Iterable[str]) -> None:
-        """Read these blobs. One that is there may still be empty: git believes the file's name."""
-        fresh = [o for o in dict.fromkeys(oids) if o not in self._sha256]
-        try:
-            for oid, data in self._repo.git.blobs(fresh):
-                self._add(oid, data)
-        except GitError:
-            for oid in fresh:
-                self._alone(oid)
-
-    def _alone(self, oid: str) -> None:
-        code, data, _ = self._repo.git.code("cat-file", "blob", oid)
-        if code:
-            self._sha256[oid] = None
-        else:
-            self._add(oid, data)
-
-    def _add(self, oid: str, data: bytes) -> None:
-        whole = object_id("blob", data, self._repo.object_format) == oid
-        self._sha256[oid] = f"{sha256(data).hexdigest()} {len(data)}" if whole else None
-
-    def stored(self, path: str, oid: str) -> StoredTranscript | None:
-        """A transcript's entry in a record, None when its blob is lost."""
-        self.look([oid])
-        found = self._sha256[oid]
-        if found is None:
-            return None
-        digest, size = found.split(" ")
-        return StoredTranscript(sha256=digest, path=path, size=int(size))
-
-    def holds(self, rep: Rep, files: Mapping[str, str]) -> bool:
-        """Whether the rep's transcript, if it has one, is there as the rep says."""
-        if rep.transcript is None or self._trusting:
-            return True
-        oid = files.get(rep.transcript.path)
-        stored = self.stored(rep.transcript.path, oid) if oid else None
-        return stored is not None and stored.sha256 == rep.transcript.sha256
-
-    def files(self, story: Story) -> dict[str, str]:
-        """Path in the run's tree → blob id, of every file that can be read back."""
-        named = {path: oid for files in story.files.values() for path, oid in files.items()}
-        if self._trusting:
-            return named
-        self.look(named.values())
-        lost = {path for path, oid in named.items() if self._sha256[oid] is None}
-        self.notes = [f"{path}: lost, its object in git is damaged" for path in sorted(lost)]
-        return {path: oid for path, oid in named.items() if path not in lost}
-
-
-def _results(repo: Repository, story: Story, sound: _Sound) -> tuple[dict[str, bytes], dict[str, Record]]:
+def _results(repo: Repository, story: Story, sound: Sound) -> tuple[dict[str, bytes], dict[str, Record]]:
     """The result files by repository path, under the numbers that this run has or now gets."""
-    cells = sorted({key.cell for key in story.starts})
+    cells = sorted({key.cell for key in story.counted})
     sound.files(story)
     made: dict[str, bytes] = {}
     records: dict[str, Record] = {}
@@ -213,10 +188,10 @@ def _again(repo: Repository, assigned: Assigned, make: Any, made: dict[str, byte
     return made
 
 
-def _record(story: Story, cell: int, sound: _Sound, sequence: int, previous: str) -> Record:
+def _record(story: Story, cell: int, sound: Sound, sequence: int, previous: str) -> Record:
     header = story.header
     origin = header.cells[cell].origin
-    reps = tuple(_rep(story, key, sound) for key in sorted(story.starts) if key.cell == cell)
+    reps = tuple(_rep(story, key, sound) for key in sorted(story.counted) if key.cell == cell)
     notes = [text for where, text in story.notes if where in (None, cell)]
     lost = [
         f"the transcript of rep {r.rep} was lost" for k, r in story.ends.items() if k.cell == cell and _lost(r, reps)
@@ -224,7 +199,7 @@ def _record(story: Story, cell: int, sound: _Sound, sequence: int, previous: str
     return Record(
         **{name: getattr(header.cells[cell].header, name) for name in type(header.cells[cell].header).model_fields},
         run=header.run,
-        start=min(at for key, at in story.starts.items() if key.cell == cell),
+        start=min(story.starts[key] for key in story.counted if key.cell == cell),
         end=max(_ended(rep.timing) for rep in reps),
         evalrepo=header.evalrepo,
         models=tuple(dict.fromkeys(model for rep in reps for model in rep.models)),
@@ -244,7 +219,7 @@ def _lost(ended: Rep, reps: Iterable[Rep]) -> bool:
     return ended.transcript is not None and mine.transcript is None
 
 
-def _rep(story: Story, key: Key, sound: _Sound) -> Rep:
+def _rep(story: Story, key: Key, sound: Sound) -> Rep:
     """The attempt as it ended, or ERROR(interrupted) with the transcript that was kept of it."""
     files = story.files.get(key, {})
     if key not in story.ends:
@@ -270,7 +245,7 @@ def _ended(timing: Timing) -> str:
     return (start + timedelta(seconds=max(0.0, timing.seconds))).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _keep(repo: Repository, journal: Journal, story: Story, texts: Mapping[str, bytes], sound: _Sound) -> str:
+def _keep(repo: Repository, journal: Journal, story: Story, texts: Mapping[str, bytes], sound: Sound) -> str:
     """Make the run's reference, once; the commit it stands at."""
     ref = run_ref(story.header.run)
     there = repo.refs(ref).get(ref)
@@ -281,12 +256,12 @@ def _keep(repo: Repository, journal: Journal, story: Story, texts: Mapping[str, 
     entries = {RESULTS + path.rpartition("/")[2]: Entry("100644", oid) for path, oid in store(repo, texts).items()}
     entries |= {path: Entry("100644", oid) for path, oid in sound.files(story).items()}
     entries |= _snapshot(repo, story.header.snapshot, sound)
-    commit = repo.write_commit(repo.write_tree(entries), [], _message(story, texts, landing=False))
+    commit = repo.write_commit(repo.write_tree(entries), [], message([story], len(texts), landing=False))
     journal.append({"line": "ref", "commit": commit})
     return _create(repo, ref, commit, (*story.refs, commit))
 
 
-def _snapshot(repo: Repository, tree: str, sound: _Sound) -> dict[str, Entry]:
+def _snapshot(repo: Repository, tree: str, sound: Sound) -> dict[str, Entry]:
     """The files that were measured; none, and a note, when somebody pruned them before a reference held them."""
     code, rows, _ = repo.git.code("ls-tree", "-r", "-z", tree) if tree else (0, b"", b"")
     if code:
@@ -316,34 +291,3 @@ def _create(repo: Repository, ref: str, commit: str, ours: Iterable[str]) -> str
         else:
             break
     return commit
-
-
-def _message(story: Story, texts: Mapping[str, bytes], *, landing: bool) -> str:
-    reps = len(story.starts)
-    what = f"{reps} rep{'s' * (reps != 1)} of {len(texts)} cell{'s' * (len(texts) != 1)}"
-    subjects = dict.fromkeys(
-        f"Evalrepo-Subject: {'+'.join(cell.subjects)} {cell.digests.subject}"
-        for cell in (story.header.cells[n].header for n in sorted({key.cell for key in story.starts}))
-    )
-    what += ", recorded again" * any(cell.origin is not None for cell in story.header.cells)
-    head = f"evalrepo: {what}" if landing else f"evalrepo run {story.header.run}: {what}"
-    trailers = [f"Evalrepo-Run: {story.header.run}", *subjects, *([UNCOMMITTED] if not story.header.commit else [])]
-    return "\n".join([head, "", *trailers, ""])
-
-
-def landing(journal: Journal, story: Story) -> Landing:
-    """Where this run's results go, with every step told to its journal first."""
-
-    def tell(step: str, facts: Mapping[str, Any]) -> None:
-        journal.append({"line": step, **facts})
-
-    return Landing(name=story.header.run, branch=story.header.branch, tell=tell)
-
-
-def _land(repo: Repository, journal: Journal, story: Story, texts: Mapping[str, bytes]) -> str:
-    on = landing(journal, story)
-    if story.told:
-        trouble = settle(repo, texts, on, story.told)
-        if trouble:
-            raise GitError(trouble, hint="when no git is at work here, remove it; then run again")
-    return land(repo, texts, _message(story, texts, landing=True), on=on)

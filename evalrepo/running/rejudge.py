@@ -1,29 +1,30 @@
 """A stored rep made anew by today's instrument: its transcript and what was kept of its sandbox, and no agent.
 
-A check that cannot be asked again (a judge's, a person's, one of a content that was not kept) keeps its recorded word
-where the question is the same today; otherwise the rep stays as it is, and why is said. An ERROR of the harness is
-carried over; one that came of the instrument (a broken check, a validity check, a judge) is looked at again.
+A check that cannot be asked again (a person's, a judge's who is not asked, one of a content that was not kept) keeps
+its recorded word where the question is the same today; otherwise the rep stays as it is, and why is said. An ERROR of
+the harness is carried over; one that came of the instrument (a broken check, a validity check, a judge) is looked at
+again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from evalrepo.agents.base import ReadError
 from evalrepo.checks.asking import all_checks, evaluate_all
 from evalrepo.checks.registry import evaluate
-from evalrepo.checks.view import JudgeAnswer, Ran, View, cite
+from evalrepo.checks.view import Ran, View, cite
 from evalrepo.processes import Reason
-from evalrepo.records.kinds import Asked
+from evalrepo.records.judgement import Judgement
+from evalrepo.records.names import asks_a_judge, with_nested
 from evalrepo.records.record import CheckResult, ErrorKind, MetricScore, Outcome, Rep
-from evalrepo.registry import module
-from evalrepo.running.kept import Files, Fixture, Kept, Pool, folder_of, parted, work_of
+from evalrepo.running.kept import Kept, folder_of
+from evalrepo.running.opened import Before, Lacking, seen
 from evalrepo.running.rescore import asks_of_files
+from evalrepo.running.words import ASK, ASKED_FOR, UNASKED, Hear, Words, asked_key, stands
 from evalrepo.scoring.facts import KINDS, Facts, Trouble, TurnEnd
 from evalrepo.scoring.trouble import validity
 from evalrepo.scoring.verdict import Scored, settled, unasked
@@ -31,13 +32,14 @@ from evalrepo.scoring.verdict import Scored, settled, unasked
 if TYPE_CHECKING:
     from evalrepo.records.checks import Check, Condition
     from evalrepo.records.config import Agent
-    from evalrepo.records.kinds import Command, Python
+    from evalrepo.records.kinds import Asked, Command, Python
     from evalrepo.records.scenario import Scenario
+    from evalrepo.running.kept import Files
+    from evalrepo.running.words import Rehearing
 
 OF_THE_INSTRUMENT = frozenset({ErrorKind.CHECK, ErrorKind.AMBIGUOUS, ErrorKind.JUDGE, ErrorKind.VACUOUS})
 """Kinds of ERROR that other checks may answer; so may those that validity checks give names of their own."""
-NO_WORD = "a judge decides it, and said nothing by today's rubric"
-NOT_KEPT = "its transcript is not in the reference of its run"
+NO_JUDGE = "no judge is configured"
 _GIT = re.compile(r"\bgit\b")
 
 Shell = Callable[["Command", Kept], Ran]
@@ -47,29 +49,30 @@ Call = Callable[["Python", View], Any]
 
 @dataclass(frozen=True)
 class Doors:
-    """What asks outside: a sandbox for commands, check modules. Judges are not asked again."""
+    """What asks outside: a sandbox for commands, check modules, the judge (None where nobody is named)."""
 
     shell: Shell | None = None
     python: Call | None = None
+    hear: Hear | None = None
 
 
 @dataclass(frozen=True)
 class Instrument:
     """Today's checks for the reps of one record.
 
-    `fixture`, `pool`, `whole`: what was in the work directory before the agent, see `Kept`. `before`: the scenario by
-    which they were judged, None when it is not at hand; it is asked for only where something is to be carried over.
-    `same`: parts of the instrument digest that are as they were.
+    `ground`: what was in the work directory before the agent. `before`: the scenario by which they were judged, None
+    when it is not at hand; it is asked for only where something is to be carried over. `same`: parts of the instrument
+    digest that are as they were. `words`: what judges like today's said of a rep, in any record of it;
+    `files` as in `rejudge`.
     """
 
     scenario: Scenario
     name: str
     agent: Agent
-    fixture: Fixture = field(default_factory=dict)
-    pool: Pool = dict
-    whole: bool = False
+    ground: Before = field(default_factory=Before)
     before: Callable[[], Scenario | None] = lambda: None
     same: frozenset[str] = frozenset()
+    words: Callable[[Rep, Files], Words] = lambda rep, files: Words()  # noqa: ARG005
     doors: Doors = Doors()
 
     @cached_property
@@ -80,11 +83,17 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Anew:
-    """The rep by today's checks; or None, why, and what would change that ("" when nothing does)."""
+    """The rep by today's checks, with what a judge read and said of it now (path in the run's tree → content); or None,
+    why, and what would change that ("" when nothing does).
+
+    `pretended`: questions that would be put to the judge first; without them nothing is known of the rep.
+    """
 
     rep: Rep | None
     why: str = ""
     how: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    pretended: tuple[str, ...] = ()
 
 
 class _Stays(Exception):  # noqa: N818 - it says what becomes of the rep
@@ -100,46 +109,31 @@ def rejudge(by: Instrument, rep: Rep, files: Files) -> Anew:
     """The rep by today's instrument. `files`: those of its folder in the run's ref, by path below it. Never raises for
     what is stored."""
     if harness_error(rep):
-        found = unasked(by.scenario, Facts(None), Trouble(rep.error, rep.message))
-        return Anew(_updated(rep, found, dict(found.metrics)))
-    if rep.transcript is None:
-        return Anew(None, "no transcript of it was kept")
-    main = rep.transcript.path.removeprefix(folder_of(rep.transcript.path))
-    if main not in files:
-        return Anew(None, NOT_KEPT)
-    if sha256(files[main]).hexdigest() != rep.transcript.sha256:
-        return Anew(None, "the stored transcript is not the one that was recorded")
+        stopped = unasked(by.scenario, Facts(None), Trouble(rep.error, rep.message))
+        return Anew(_updated(rep, stopped, dict(stopped.metrics)))
+    found = seen(by.name, by.agent, rep, files, by.scenario.faults, by.ground)
+    if isinstance(found, Lacking):
+        return Anew(None, found.why, found.how)
+    assert rep.transcript is not None
+    hear = by.doors.hear
+    hearing = hear(rep.transcript.sha256, by.words(rep, files), found.kept) if hear is not None else None
+    doors = _Doors(by, found.kept)
+    view = replace(found.view, shell=doors.shell, python=doors.python, ask=hearing)
     try:
-        return _read(by, rep, files, main)
+        anew = _Judging(by, rep, view, found.kept, hearing).rep()
     except _Stays as why:
-        return Anew(None, str(why))
+        return Anew(None, str(why), _way(str(why)))
+    if hearing is not None and hearing.pretended:
+        return Anew(None, pretended=tuple(hearing.pretended))
+    folder = folder_of(rep.transcript.path)
+    return Anew(anew, files={folder + name: data for name, data in hearing.files.items()} if hearing else {})
 
 
-def _read(by: Instrument, rep: Rep, files: Files, main: str) -> Anew:
-    outcome, native = parted(files, main)
-    work = work_of(rep, files[main])
-    if work is None:
-        return Anew(None, "where the agent worked was not kept")
-    played = module(by.name, by.agent)
-    try:
-        transcript = played.read(by.agent, native, work)
-    except ReadError as error:
-        return Anew(None, f"the stored transcript cannot be read: {error}")
-    kept = Kept(by.scenario.faults, by.fixture, outcome, files, whole=by.whole, pool=by.pool)
-    doors = _Doors(by, kept)
-    view = View(
-        transcript,
-        kept.before,
-        kept.after,
-        kept.read,
-        kept.original,
-        litter=played.traits(by.agent).litter,
-        fired=kept.fired,
-        shell=doors.shell,
-        python=doors.python,
-        ask=doors.ask,
-    )
-    return Anew(_Judging(by, rep, view, kept).rep())
+def _way(why: str) -> str:
+    """What would change that a rep stays as it is."""
+    if NO_JUDGE in why:
+        return "`judge:` in evalrepo.yaml names one"
+    return ASK if any(one in why for one in ASKED_FOR) else ""
 
 
 class _Doors:
@@ -166,16 +160,13 @@ class _Doors:
             raise self._refuse("which files there were was not kept, and a check module is told")
         return self._by.doors.python(check, view)
 
-    def ask(self, asked: Asked, view: View) -> JudgeAnswer:  # noqa: ARG002 - as `View.ask` is called
-        """No judge is asked; that one is needed is noted."""
-        raise self._refuse(NO_WORD)
-
 
 class _Judging:
     """One rep with its view, while its checks are asked."""
 
-    def __init__(self, by: Instrument, rep: Rep, view: View, kept: Kept) -> None:
-        self.by, self.old, self.view, self.kept = by, rep, view, kept
+    def __init__(self, by: Instrument, rep: Rep, view: View, kept: Kept, hearing: Rehearing | None) -> None:
+        self.by, self.old, self.view, self.kept, self.hearing = by, rep, view, kept, hearing
+        self.carried: list[Judgement] = []
         self.checks = all_checks(by.scenario)
         self.recorded = {check.id: check for check in rep.checks}
 
@@ -191,13 +182,15 @@ class _Judging:
             found = unasked(self.by.scenario, facts, unfit)
             return _updated(self.old, found, dict(found.metrics))
         found = settled(self.by.scenario, facts, self._results())
-        return _updated(self.old, found, self._metrics(found))
+        metrics = self._metrics(found)
+        return _updated(self.old, found, metrics, (*(self.hearing.judged if self.hearing else ()), *self.carried))
 
     def _results(self) -> list[CheckResult]:
         """Today's results, recorded ones where a check could not be asked, and what follows of these."""
         self.kept.lacking.clear()
         results = {result.id: result for result in evaluate_all(self.checks, self.view)}
-        refused = bool(self.kept.lacking)
+        mute = self.hearing is None and any(r.by == "judge" and r.outcome is Outcome.ERROR for r in results.values())
+        refused = mute or bool(self.kept.lacking)
         blind = [c for c in self.checks if not self.kept.known and asks_of_files(c)]
         if refused or blind:
             self._carry(results, blind)
@@ -210,9 +203,21 @@ class _Judging:
             if not why:
                 continue
             old = self.recorded.get(check.id)
-            if old is None or old.outcome is Outcome.SKIPPED or not self._alike(check):
+            if old is None or old.outcome is Outcome.SKIPPED or self._wanted(old) or not self._alike(check):
                 raise _Stays(f"check {check.id}: {why}")
             results[check.id] = old
+            for one in with_nested(check):
+                self._carry_words(one.judge, check.scope, check.turn)
+
+    def _wanted(self, old: CheckResult) -> bool:
+        """Whether a judge that had given no answer was to be asked again, and was not."""
+        why = [] if self.hearing is None else list(self.hearing.refused.values())
+        return old.outcome is Outcome.ERROR and old.by == "judge" and bool(why) and UNASKED not in why
+
+    def _carry_words(self, asked: Asked | None, scope: str, turn: int | None) -> None:
+        """What a judge said stands beside what stands because of it."""
+        if asked is not None and (self.hearing is None or asked_key(asked, scope, turn) in self.hearing.refused):
+            self.carried += stands(self.old.judged, asked, scope, turn)
 
     def _lacks(self, check: Check, result: CheckResult, blind: Sequence[Check]) -> str:
         """Why a check could not be asked, "" when it was."""
@@ -220,6 +225,8 @@ class _Judging:
             return "which files there were was not kept"
         if result.outcome is not Outcome.ERROR:
             return ""
+        if self.hearing is None and any(one.judge is not None for one in with_nested(check)):
+            return NO_JUDGE
         self.kept.lacking.clear()
         evaluate(check, self.view.narrowed(check.scope, check.turn))
         return self.kept.lacking[0] if self.kept.lacking else ""
@@ -250,14 +257,24 @@ class _Judging:
     def _metrics(self, found: Scored) -> dict[str, MetricScore]:
         """Today's scores; those of people, and of a judge who is not asked, as they were recorded."""
         scores = dict(found.metrics)
-        for name, score in scores.items():
-            old = self.old.metrics.get(name)
-            asked = score.source != "judge"
-            if old is not None and (old.source == "human" or not asked) and self._same_metric(name):
+        for name in scores:
+            old, why = self.old.metrics.get(name), "" if found.error else self._refused(name)
+            if old is not None and (old.source == "human" or why) and self._same_metric(name):
                 scores[name] = old
-            elif not asked and not found.error:
-                raise _Stays(f"metric {name}: {NO_WORD}")
+                spec = self.by.scenario.metrics[name]
+                self._carry_words(None if isinstance(spec, str) else spec.judge, "main", None)
+            elif why:
+                raise _Stays(f"metric {name}: {why}")
         return scores
+
+    def _refused(self, name: str) -> str:
+        """Why the judge was not asked for a metric, "" when it was, or is not to be."""
+        spec = self.by.scenario.metrics[name]
+        if isinstance(spec, str) or spec.judge is None:
+            return ""
+        if self.hearing is None:
+            return NO_JUDGE
+        return self.hearing.refused.get(asked_key(spec.judge, "main", None), "")
 
     def _same_metric(self, name: str) -> bool:
         if not {"rubrics", "judge"} <= self.by.same:
@@ -270,8 +287,7 @@ class _Judging:
 
 def needs_doors(scenario: Scenario) -> bool:
     """Whether a check or a metric asks beyond transcript and files: a command, a check module, a judge."""
-    asked = any(_parts(condition) for condition in (*scenario.validity, *scenario.checks))
-    return asked or any(not isinstance(m, str) and m.judge is not None for m in scenario.metrics.values())
+    return asks_a_judge(scenario) or any(_parts(condition) for condition in (*scenario.validity, *scenario.checks))
 
 
 def _parts(condition: Condition) -> set[str]:
@@ -286,7 +302,7 @@ def _parts(condition: Condition) -> set[str]:
     return found
 
 
-def _updated(rep: Rep, found: Scored, metrics: Mapping[str, MetricScore]) -> Rep:
+def _updated(rep: Rep, found: Scored, metrics: Mapping[str, MetricScore], judged: tuple[Judgement, ...] = ()) -> Rep:
     """The executed rep with what the instrument says of it."""
     return rep.model_copy(
         update={
@@ -295,6 +311,7 @@ def _updated(rep: Rep, found: Scored, metrics: Mapping[str, MetricScore]) -> Rep
             "message": found.message,
             "checks": found.checks,
             "metrics": dict(metrics),
+            "judged": judged,
             "status": found.status if not harness_error(rep) else rep.status,
             "spawns": found.spawns if not harness_error(rep) else rep.spawns,
         }

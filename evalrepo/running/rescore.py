@@ -7,27 +7,25 @@ a file's content) is said for each check, and its recorded result stands; so doe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from evalrepo.agents.base import ReadError
 from evalrepo.checks.asking import all_checks, evaluate_all
 from evalrepo.checks.registry import evaluate
-from evalrepo.checks.view import View
 from evalrepo.records.record import CheckResult, Outcome, Rep, Verdict
 from evalrepo.records.unset import score_word
-from evalrepo.registry import module
-from evalrepo.running.kept import Files, Fixture, Kept, folder_of, parted, work_of
+from evalrepo.running.opened import Before, Lacking, seen
 from evalrepo.scoring.metrics import metrics
 from evalrepo.scoring.verdict import decide
 
 if TYPE_CHECKING:
+    from evalrepo.checks.view import View
     from evalrepo.records.checks import Check, Condition
     from evalrepo.records.config import Agent
     from evalrepo.records.scenario import Scenario
+    from evalrepo.running.kept import Files, Kept
 
-RESCORER = 1
+RESCORER = 2
 """Of what is remembered: another version judges again."""
 
 
@@ -51,14 +49,12 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """By what a rep is judged again: scenario, agent's name and settings, the fixture. `whole`: nothing but the fixture
-    was in the work directory before the agent."""
+    """By what a rep is judged again: scenario, agent's name and settings, what was there before the agent."""
 
     scenario: Scenario
     name: str
     agent: Agent
-    fixture: Fixture = field(default_factory=dict)
-    whole: bool = False
+    before: Before = field(default_factory=Before)
 
 
 def rescore(by: Judged, rep: Rep, files: Files) -> Again:
@@ -68,35 +64,12 @@ def rescore(by: Judged, rep: Rep, files: Files) -> Again:
     """
     if not rep.valid:
         return Again(rep.verdict, beyond={"": "an ERROR is the harness's, and not judged again"})
-    if rep.transcript is None:
-        return Again(rep.verdict, beyond={"": "no transcript was kept"})
-    main = rep.transcript.path.removeprefix(folder_of(rep.transcript.path))
-    if main not in files:
-        return Again(rep.verdict, beyond={"": "its transcript is not at hand"})
-    if sha256(files[main]).hexdigest() != rep.transcript.sha256:
-        return Again(rep.verdict, ("the stored transcript is not the one that was recorded",))
-    return _judged(by, rep, files, main)
-
-
-def _judged(by: Judged, rep: Rep, files: Files, main: str) -> Again:
-    outcome, native = parted(files, main)
-    work = work_of(rep, files[main])
-    if work is None:
-        return Again(rep.verdict, beyond={"": "where the agent worked was not kept"})
-    played = module(by.name, by.agent)
-    try:
-        transcript = played.read(by.agent, native, work)
-    except ReadError as error:
-        return Again(rep.verdict, (f"the stored transcript cannot be read: {error}",))
-    kept = Kept(by.scenario.faults, by.fixture, outcome, files, whole=by.whole)
-    view = View(
-        transcript,
-        kept.before,
-        kept.after,
-        kept.read,
-        kept.original,
-        litter=played.traits(by.agent).litter,
-        fired=kept.fired,
+    found = seen(by.name, by.agent, rep, files, by.scenario.faults, by.before)
+    if isinstance(found, Lacking):
+        return Again(rep.verdict, (found.why,)) if found.wrong else Again(rep.verdict, beyond={"": found.why})
+    kept = found.kept
+    view = replace(
+        found.view,
         shell=kept.refuses("a sandbox to run a command in was not kept"),
         python=kept.refuses("a check module runs in a sandbox, and none was kept"),
     )

@@ -16,7 +16,7 @@ from evalrepo.records.calibration import Rule
 from evalrepo.records.globs import is_glob
 from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
-from evalrepo.repository.digests import subject_part
+from evalrepo.repository.digests import digest, subject_part
 from evalrepo.repository.worktrees import listed
 from evalrepo.running import judging, logins
 from evalrepo.running.bench import Bench
@@ -130,6 +130,7 @@ def _court(session: Session, bench: Bench) -> judging.Court | None:
         override,
         known,
         rule,
+        digest(judging.how_asked(bench.config.judge)),
     )
 
 

@@ -5,34 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalrepo.agents.base import ReadError
 from evalrepo.discipline.places import CONFIG
-from evalrepo.errors import DataError, UsageError
+from evalrepo.errors import DataError
 from evalrepo.formats.yaml import config_file
 from evalrepo.records.config import Agent, Tier
-from evalrepo.registry import module
 from evalrepo.running.keep import SNAPSHOT
-from evalrepo.running.kept import OUTCOME, folder_of, parted, work_of
-from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
-from evalrepo.sandbox.isolation import INSIDE
+from evalrepo.running.kept import OUTCOME, folder_of
+from evalrepo.running.opened import Lacking, files_below, open_rep, present
 
 if TYPE_CHECKING:
     from evalrepo.records.record import Record, Rep
     from evalrepo.records.transcript import Transcript
     from evalrepo.repository.tree import Tree
 
-
-@dataclass(frozen=True, slots=True)
-class Lacking:
-    """Why a transcript cannot be had, and what would bring it ("" when nothing does)."""
-
-    why: str
-    how: str = ""
-
+__all__ = ["Lacking", "files_of", "settings_of", "transcript_of"]
 
 SEALED = "the reserve's transcripts are sealed until it is retired"
 
@@ -46,17 +35,13 @@ def transcript_of(
         return Lacking(SEALED, f"evalrepo show {record.run} --unseal --why REASON")
     if rep.transcript is None:
         return Lacking(f"it left no transcript{f': {rep.message}' if rep.message else ''}")
-    if tree is None or is_tombstone(tree):
-        why = PRUNED if tree is not None else "the reference of its run is not in this clone"
-        return Lacking(why, bring(record.executed))
-    root = folder_of(rep.transcript.path)
-    files = {path.removeprefix(root): data for path, data in tree.read_many(list(tree.under(root)))}
-    main = rep.transcript.path.removeprefix(root)
-    if main not in files:
-        return Lacking("the reference of its run does not hold it")
-    if sha256(files[main]).hexdigest() != rep.transcript.sha256:
-        return Lacking("the stored transcript is not the one that was recorded")
-    return _read(record, rep, (main, files), settings_of(tree, record.agent, agents))
+    kept = present(tree, record.executed)
+    if isinstance(kept, Lacking):
+        return kept
+    found = open_rep(record.agent, settings_of(kept, record.agent, agents), rep, files_below(kept, rep))
+    if isinstance(found, Lacking):
+        return found
+    return replace(found.transcript, agent=record.agent, version=found.transcript.version or record.cli_version)
 
 
 def files_of(rep: Rep, tree: Tree) -> tuple[str, ...]:
@@ -68,19 +53,6 @@ def files_of(rep: Rep, tree: Tree) -> tuple[str, ...]:
         return ()
     outcome = json.loads(tree.read(path))
     return tuple(sorted({*outcome["before"], *outcome["after"]}))
-
-
-def _read(record: Record, rep: Rep, kept: tuple[str, Mapping[str, bytes]], settings: Agent) -> Transcript | Lacking:
-    main, files = kept
-    _, native = parted(files, main)
-    try:
-        played = module(record.agent, settings)
-        found = played.read(settings, native, work_of(rep, files[main]) or INSIDE["work"])
-    except UsageError:
-        return Lacking(f"how the log of {record.agent} reads is not known", f"describe {record.agent} in evalrepo.yaml")
-    except ReadError as error:
-        return Lacking(f"it cannot be read: {error}")
-    return replace(found, agent=record.agent, version=found.version or record.cli_version)
 
 
 def settings_of(tree: Tree, name: str, agents: Mapping[str, Agent]) -> Agent:

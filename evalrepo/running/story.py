@@ -81,8 +81,14 @@ class Story:
 
     @property
     def unended(self) -> tuple[Key, ...]:
-        """Attempts that were started and never ended, in order of their start."""
-        return tuple(k for k in self.starts if k not in self.ends)
+        """Attempts that were executed, and never ended, in order of their start."""
+        return tuple(k for k in self.starts if k not in self.ends and self.header.cells[k.cell].origin is None)
+
+    @property
+    def counted(self) -> tuple[Key, ...]:
+        """Attempts that get a place in a record: all that ended or were executed. One that was only to be recorded
+        again, and was not, stands as it did."""
+        return tuple(k for k in self.starts if k in self.ends or self.header.cells[k.cell].origin is None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def test_deleting_the_run_ref(worse: Repo):
     run_id = only_record(bad_results(worse)[0].read_text())["run"]
     worse.git("update-ref", "-d", f"refs/evalrepo/runs/{run_id}")
     reasons = answer(worse, INVALID)
-    assert "12 not: the ref of its run is not at hand" in reasons["rescored"]
+    assert "12 not: the reference of its run is not in this clone" in reasons["rescored"]
     assert "is gone without a tombstone" in reasons["results-unkept"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from evalrepo.formats.yaml import scenario_file
 from evalrepo.records.config import Agent, Tier
 from evalrepo.records.record import CheckResult, Outcome, Rep, StoredTranscript, Timing, Verdict
+from evalrepo.running.opened import Before
 from evalrepo.running.rescore import Again, Judged, rescore
 
 FOLDER = "transcripts/S1/scripted-good/1-1/"
@@ -63,7 +64,7 @@ def rep(verdict: str = "PASS", log: bytes = LOG, **checks: str) -> Rep:
 def again(checks: str, recorded: Rep, files: dict[str, bytes], *, whole: bool = False) -> Again:
     agent = Agent(tiers={"good": Tier(script="good")})
     fixture = {"README.md": ("100644", OLD), "other.md": ("100644", OLD)}
-    return rescore(Judged(scenario(checks), "scripted", agent, fixture, whole), recorded, files)
+    return rescore(Judged(scenario(checks), "scripted", agent, Before(fixture, whole=whole)), recorded, files)
 
 
 CALLS = "  - {id: edits, axis: A, any_call: {tool: edit, path: README.md}}\n"
@@ -127,8 +128,8 @@ def test_a_check_that_follows_one_beyond_reach_keeps_its_result():
 @pytest.mark.parametrize(
     ("recorded", "files", "why"),
     [
-        (rep(edits="pass"), {}, "its transcript is not at hand"),
-        (rep(edits="pass").model_copy(update={"transcript": None}), kept(), "no transcript was kept"),
+        (rep(edits="pass"), {}, "its transcript is not in the reference of its run"),
+        (rep(edits="pass").model_copy(update={"transcript": None}), kept(), "no transcript of it was kept"),
         (
             rep(edits="pass").model_copy(update={"verdict": Verdict.ERROR, "error": "idle"}),
             kept(),

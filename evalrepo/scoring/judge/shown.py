@@ -69,7 +69,7 @@ class Shown:
 
 def shown(view: View, parts: Collection[Part] = (), clean: Clean = lambda text: text) -> Shown:
     """The rep in the view's scope and turn, of `parts` only (none named: all), with secrets taken out."""
-    found = [p for p in _pieces(view, clean) if not parts or p.part in parts]
+    found = [p for p in _pieces(view, clean, files=not parts or "files" in parts) if not parts or p.part in parts]
     return _within(tuple(replace(piece, place=f"p{n}") for n, piece in enumerate(found, 1)))
 
 
@@ -110,7 +110,7 @@ def _fitting(pieces: Sequence[Piece], room: int) -> int:
     return len(pieces)
 
 
-def _pieces(view: View, clean: Clean) -> Iterator[Piece]:
+def _pieces(view: View, clean: Clean, *, files: bool) -> Iterator[Piece]:
     def text(words: str, limit: int) -> str:
         plain = words.replace(view.work, "/project") if len(view.work) > 1 else words
         return _cut(harmless(clean(plain)), limit)
@@ -120,7 +120,7 @@ def _pieces(view: View, clean: Clean) -> Iterator[Piece]:
         part, head, words, limit = _of(event, names)
         at = Evidence(text="", file=event.at.file, line=event.at.line, call=event.id if isinstance(event, Call) else "")
         yield Piece("", part, harmless(head), text(words, limit), at)
-    for path, how, words in _files(view):
+    for path, how, words in _files(view) if files else ():
         yield Piece(
             "", "files", harmless(f"file {path}, {how}"), text(words, PIECE_LIMIT), Evidence(text="", file=path)
         )
