@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalrepo.running.keep import run_ref
 from evalrepo.running.kept import JUDGE, OUTCOME, folder_of
+from evalrepo.running.opened import files_below
 from evalrepo.running.stored import SEALED, Lacking
 from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
 
@@ -85,9 +86,15 @@ def quotes(repo: Repository, record: Record, rep: Rep, *, opened: bool = False) 
     tree = repo.tree(ref)
     if is_tombstone(tree):
         return Quotes(lacking=Lacking(PRUNED, bring(record.executed)))
-    folder = folder_of(rep.transcript.path)
-    files = {p.removeprefix(folder): data for p, data in tree.read_many(list(tree.under(folder.rstrip("/"))))}
-    main = rep.transcript.path.removeprefix(folder)
+    files = {**files_below(tree, rep), **_asked_later(repo, record, rep)}
+    main = rep.transcript.path.removeprefix(folder_of(rep.transcript.path))
     if main not in files:
         return Quotes(files=files, lacking=Lacking(LOST))
     return Quotes(main, f"{ref}:{rep.transcript.path}", files)
+
+
+def _asked_later(repo: Repository, record: Record, rep: Rep) -> dict[str, bytes]:
+    """What a judge read and said of the rep when it was judged again: the reference of that run has it."""
+    ref = run_ref(record.run)
+    commit = repo.refs(ref).get(ref) if record.rescored_from else None
+    return files_below(repo.tree(commit), rep) if commit else {}

@@ -13,6 +13,7 @@ from evalrepo.records.rubric import anchors
 from evalrepo.repository.digests import NONE, digest
 from evalrepo.repository.tree import CommitTree
 from evalrepo.running.keep import SNAPSHOT, run_ref
+from evalrepo.running.opened import Before
 from evalrepo.running.rejudge import Instrument, rejudge
 from evalrepo.running.stored import settings_of
 from evalrepo.store import load
@@ -140,7 +141,7 @@ def with_evidence(record: Record, rep: Rep, then: Then, quotes: Quotes) -> Rep:
         return rep
     agent = settings_of(then.tree, record.agent, load(then.tree).config.agents)
     parts = frozenset(record.digests.parts.get("instrument", {}))
-    by = Instrument(then.scenario, record.agent, agent, _fixture(then.scenario, then.tree), same=parts)
+    by = Instrument(then.scenario, record.agent, agent, Before(_fixture(then.scenario, then.tree)), same=parts)
     anew = rejudge(by, rep, quotes.files).rep
     if anew is None:
         return rep
