@@ -67,6 +67,22 @@ def superseded(rows: Rows, found: Sequence[Row]) -> dict[str, str]:
     return {row.oid: by.get((row.cell, row.run), "") for row in found}
 
 
+def declared_bad(rows: Rows, found: Sequence[Row]) -> dict[str, dict[int, str]]:
+    """Blob id of each of these rows → its reps that are no ERROR in it and were declared bad in another record of them,
+    with that record's run."""
+    from evalrepo.comparing.pool import declared_bad as declared
+
+    held = rows.select(dict.fromkeys({row.cell for row in found}))
+    bad = {cell: declared(some) for cell, some in held.items()}
+    out: dict[str, dict[int, str]] = {}
+    for row in found:
+        for number, tries in row.attempts().items():
+            by = bad[row.cell].get((row.executed, number))
+            if by is not None and tries[-1].verdict != "ERROR":
+                out.setdefault(row.oid, {})[number] = by[0]
+    return out
+
+
 def _fitting(places: Mapping[str, Cell], word: str) -> set[str]:
     files = {p for p in places if word in (p, p.rpartition("/")[2]) or p.endswith(f"_{word}.md")}
     if files:

@@ -195,7 +195,9 @@ def _points(candidate: Place, cell: Cell, rows: Sequence[Row], version: Version)
     for group in found.groups[:1]:
         shown = score(group, max(len(group.reps), 1))
         at = (version.commit, version.date, version.line, version.subject)
-        corrections = tuple(f"{e.reps} reps {e.why}" for e in found.excluded if "superseded" in e.why)
+        corrections = tuple(
+            f"{e.reps} reps {e.why}" for e in found.excluded if "superseded" in e.why or "declared bad" in e.why
+        )
         yield Point(*at, shown, comparable=not why, why=why, corrections=corrections)
 
 

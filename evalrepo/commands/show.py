@@ -78,7 +78,8 @@ def _fits(what: Sequence[str], unseal: bool, why: str | None, explain: bool, rep
 
 @dataclass(frozen=True)
 class Shown:
-    """The records that are meant, with their rows; `later`: blob id → the run whose record supersedes it.
+    """The records that are meant, with their rows; `later`: blob id → the run whose record supersedes it; `bad`: blob
+    id → reps that another record of them declares bad, and its run.
 
     `by_hand`: paths of results that people wrote, where these are meant.
     """
@@ -87,6 +88,7 @@ class Shown:
     rows: Sequence[Row]
     records: Sequence[Record]
     later: Mapping[str, str]
+    bad: Mapping[str, Mapping[int, str]]
     by_hand: Sequence[str] = ()
 
     def one(self, what: Sequence[str], rep: int | None) -> Meant:
@@ -100,7 +102,7 @@ class Shown:
 
 def _shown(world: World, what: Sequence[str]) -> Shown:
     from evalrepo.commands import by_hand
-    from evalrepo.commands.finding_records import at_hand, named, superseded
+    from evalrepo.commands.finding_records import at_hand, declared_bad, named, superseded
     from evalrepo.repository.repo import Repository
     from evalrepo.results import records
 
@@ -108,9 +110,9 @@ def _shown(world: World, what: Sequence[str]) -> Shown:
     rows = at_hand(repo)
     hands = by_hand.named(rows, what)
     if hands:
-        return Shown(repo, (), (), {}, hands)
+        return Shown(repo, (), (), {}, {}, hands)
     found = named(rows, what)
-    return Shown(repo, found, records(rows.git, found), superseded(rows, found))
+    return Shown(repo, found, records(rows.git, found), superseded(rows, found), declared_bad(rows, found))
 
 
 def _explain(shown: Shown, what: Sequence[str], rep: int | None, form: str) -> None:
@@ -128,7 +130,12 @@ def _json(shown: Shown) -> None:
     from evalrepo.render.json import to_json
 
     data = [
-        {"path": row.path, **r.model_dump(mode="json", by_alias=True), "superseded_by": shown.later[row.oid]}
+        {
+            "path": row.path,
+            **r.model_dump(mode="json", by_alias=True),
+            "superseded_by": shown.later[row.oid],
+            "declared_bad": {str(rep): by for rep, by in shown.bad.get(row.oid, {}).items()},
+        }
         for row, r in zip(shown.rows, shown.records, strict=True)
     ]
     click.echo(to_json({"schema": 1, "records": data}), nl=False)
@@ -138,11 +145,15 @@ def _text(shown: Shown, *, happened: bool) -> None:
     """Each record; with `happened` what its transcripts tell."""
     from evalrepo.commands.unsealing import Seals, told
     from evalrepo.render.record import record_text
+    from evalrepo.render.safe import wrapped
 
     repo = shown.repo
     style, seals = coloured(repo.world.environ), Seals(repo)
     for n, (row, record) in enumerate(zip(shown.rows, shown.records, strict=True)):
         text = record_text(record, row.path, style, shown.later[row.oid], sealed=not seals.opened(record))
         click.echo("\n" * bool(n) + text, nl=False)
+        for rep, by in shown.bad.get(row.oid, {}).items():
+            said = f"rep {rep} was declared bad in run {by}, and counts as ERROR(defect)"
+            click.echo("\n".join(wrapped(said, then="  ", cut=False)))
         if happened:
             click.echo("\n".join(["", *told(repo, record)]))

@@ -18,6 +18,8 @@ from evalrepo.records.verdict import Excluded, Score
 Cell = tuple[str, str, str]
 """Scenario, agent, tier."""
 
+DEFECT = "defect"
+"""The kind of ERROR of a rep that a person declared bad; equals `records.record.ErrorKind.DEFECT`."""
 CLI = "cli"
 """The part of the apparatus that only a probe of the machine knows; sides take it from what was measured."""
 
@@ -101,7 +103,7 @@ def pool(rows: Sequence[Row], identity: Identity) -> Pool:
     same = [row for row in rows if (row.subject, row.stimulus, row.instrument) == identity.key()]
     fits = [row for row in same if _apparatus_fits(row, identity)]
     pooled = [row for row in fits if row.purpose not in NEVER_POOLED]
-    counted, excluded = _counted(pooled)
+    counted, excluded = _counted(pooled, declared_bad(rows))
     excluded += [
         Excluded(f"of purpose {purpose}, shown and never pooled", reps)
         for purpose, reps in _reps_by_purpose(fits).items()
@@ -130,8 +132,26 @@ def _reps_by_purpose(rows: Iterable[Row]) -> Counter[str]:
     return found
 
 
-def _counted(rows: Sequence[Row]) -> tuple[list[tuple[Row, Counted]], list[Excluded]]:
-    """Each executed rep once, from the record that stands."""
+def is_defect(tries: Sequence[RepRow]) -> bool:
+    """Whether a person declared the rep bad."""
+    return tries[-1].error == DEFECT
+
+
+def declared_bad(rows: Iterable[Row]) -> dict[tuple[str, int], tuple[str, RepRow]]:
+    """(Run that executed it, rep) → the run whose record says that the harness spoilt it, and what it says."""
+    found: dict[tuple[str, int], tuple[str, RepRow]] = {}
+    for row in (row for row in rows if any(rep.error == DEFECT for rep in row.reps)):
+        for number, tries in row.attempts().items():
+            if is_defect(tries):
+                found.setdefault((row.executed, number), (row.run, tries[-1]))
+    return found
+
+
+def _counted(
+    rows: Sequence[Row], bad: Mapping[tuple[str, int], tuple[str, RepRow]]
+) -> tuple[list[tuple[Row, Counted]], list[Excluded]]:
+    """Each executed rep once, from the record that stands. One that was declared `bad` is so by every instrument: what
+    spoilt it has nothing to do with how it is judged."""
     holders: dict[tuple[str, int], list[tuple[Row, list[RepRow]]]] = {}
     for row in rows:
         for number, tries in row.attempts().items():
@@ -141,7 +161,11 @@ def _counted(rows: Sequence[Row]) -> tuple[list[tuple[Row, Counted]], list[Exclu
     for (run, number), held in holders.items():
         row, tries = _stands(held)
         earlier = tuple(t.error or t.verdict for t in tries[:-1])
-        counted.append((row, Counted(run, number, tries[0].start, tries[-1], earlier)))
+        last = tries[-1]
+        if (run, number) in bad and not is_defect(tries):
+            by, last = bad[run, number]
+            dropped[f"in run {row.run}, declared bad by {by}: ERROR({DEFECT}) here too"] += 1
+        counted.append((row, Counted(run, number, tries[0].start, last, earlier)))
         for beside, _ in held:
             if beside is not row:
                 dropped[_why_dropped(beside, row, [one for one, _ in held])] += 1
@@ -161,8 +185,9 @@ def _stands(held: list[tuple[Row, list[RepRow]]]) -> tuple[Row, list[RepRow]]:
 
 
 def newest(row: Row, cell: Iterable[Row]) -> Row:
-    """The record at the end of those that supersede this one. `cell`: rows of its cell."""
-    after = {other.supersedes: other for other in cell if other.supersedes and other.executed == row.executed}
+    """The record at the end of those that supersede this one. `cell`: rows, its cell's among them."""
+    own = [other for other in cell if (other.cell, other.executed) == (row.cell, row.executed)]
+    after = {other.supersedes: other for other in own if other.supersedes}
     seen = {row.run}
     while row.run in after and after[row.run].run not in seen:
         row = after[row.run]

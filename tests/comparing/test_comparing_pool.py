@@ -62,6 +62,17 @@ def test_a_record_that_was_judged_again_stands_only_when_it_supersedes_the_first
     assert scored([first, again._replace(supersedes="run00001")]).counts == (3, 3)
 
 
+def test_a_rep_that_was_declared_bad_is_an_error_by_every_instrument_that_judges_it(row):
+    first = row("run00001", "PPP", OLD)
+    spoilt = tuple(r._replace(verdict="ERROR", error="defect") if r.rep == 2 else r for r in first.reps)
+    corrected = first._replace(run="run00002", rescored_from="run00001", supersedes="run00001", reps=spoilt)
+    again = row("run00003", "PPP", rescored_from="run00001", supersedes="run00001", start="2026-11-03T10:00:00Z")
+    found = pool(by_cell([first, corrected, again])["S1", "claude", "haiku"], NEW)
+    assert (score(found.groups[0], 3).counts, score(found.groups[0], 3).strip) == ((2, 2), "PEP")
+    (why,) = found.excluded
+    assert (why.reps, why.why) == (1, "in run run00003, declared bad by run00002: ERROR(defect) here too")
+
+
 def test_a_run_cannot_supersede_reps_that_it_did_not_judge(row):
     first = row("run00001", "FFF")
     other = row("run00002", "PPP", supersedes="run00001", start="2026-11-03T10:00:00Z")
