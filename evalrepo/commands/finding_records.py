@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from evalrepo.errors import UsageError
@@ -48,15 +49,14 @@ def every(rows: Rows, words: Sequence[str]) -> list[Row]:
 
 
 def _by_hand(files: Sequence[str], words: Sequence[str]) -> None:
-    """UsageError when a word means results that a person wrote."""
+    """UsageError when a word means a scenario of which there is nothing but what a person wrote."""
     for path in files:
         name = path.rpartition("/")[2]
         scenario = name.removesuffix(".md").partition("_scenario-")[2]
         if any(word in (path, name, scenario) for word in words):
             raise UsageError(
-                f"{path} was scored by a person, by hand: no run, no checks and no transcript are behind it, so there "
-                f"is nothing to explain",
-                hint="it is text to read as it is; evalrepo diff shows its scores beside those of the other side",
+                f"no run measured {scenario}; {path} was scored by a person, by hand",
+                hint=f"evalrepo show {quote(path)}",
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +50,7 @@ def command(
     Exit 2 when there is no such record or rep, or --explain could mean several records.
     """
     _fits(what, unseal, why, explain, rep)
-    shown = _shown(world, what)
+    shown = _shown(world, what, recorded=explain)
     if shown.by_hand:
         from evalrepo.commands.by_hand import show
 
@@ -67,6 +68,14 @@ def command(
     else:
         _text(shown, happened=unseal)
     return Exit.YES
+
+
+def _unexplained(path: str) -> UsageError:
+    return UsageError(
+        f"{path} was scored by a person, by hand: no run, no checks and no transcript are behind it, so there is "
+        "nothing to explain beyond what it says",
+        hint=f"evalrepo show {quote(path)}",
+    )
 
 
 def _fits(what: Sequence[str], unseal: bool, why: str | None, explain: bool, rep: int | None) -> None:
@@ -100,7 +109,8 @@ class Shown:
         return meant
 
 
-def _shown(world: World, what: Sequence[str]) -> Shown:
+def _shown(world: World, what: Sequence[str], *, recorded: bool) -> Shown:
+    """`recorded`: only what a run recorded will do."""
     from evalrepo.commands import by_hand
     from evalrepo.commands.finding_records import at_hand, declared_bad, named, superseded
     from evalrepo.repository.repo import Repository
@@ -109,6 +119,8 @@ def _shown(world: World, what: Sequence[str]) -> Shown:
     repo = Repository.open(world)
     rows = at_hand(repo)
     hands = by_hand.named(rows, what)
+    if hands and recorded:
+        raise _unexplained(hands[0])
     if hands:
         return Shown(repo, (), (), {}, {}, hands)
     found = named(rows, what)

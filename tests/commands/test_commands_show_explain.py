@@ -237,10 +237,14 @@ def test_a_sealed_reserve_is_explained_by_outcomes_alone_until_it_is_unsealed(em
 def test_a_result_by_hand_has_nothing_to_explain_and_that_is_said(repo: Repo):
     path = "AgentsReport/evaluation/2026-07-01_scenario-S1.md"
     repo.commit({path: "Scenario: S1\nStatus: COMPLETE\nM1 success: 2   evidence: README.md\n"}, "scored by hand")
-    for what in (path, path.rpartition("/")[2], "S1"):
+    for what in (path, path.rpartition("/")[2]):
         said = flat(repo.run("show", what, "--explain", exit=2))
         assert f"{path} was scored by a person, by hand" in said
         assert "nothing to explain" in said
+        assert f"hint: evalrepo show {path}" in said
+    for more in ((), ("--explain",)):
+        said = flat(repo.run("show", "S1", *more, exit=2))
+        assert f"no run measured S1; {path} was scored by a person, by hand hint: evalrepo show {path}" in said
 
 
 def test_what_cannot_be_meant_is_said(repo: Repo):
