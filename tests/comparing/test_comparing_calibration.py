@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evalrepo.comparing.calibration import calibrated
+from evalrepo.comparing.calibration import by_people, calibrated
 from evalrepo.records.calibration import Calibration, Disagreement, Rule
+from evalrepo.render.calibration import share_text
 
 
 def rated(yes_yes: int, yes_no: int, no_yes: int, no_no: int, rule: Rule | None = None) -> Calibration:
@@ -63,3 +64,27 @@ def test_near_misses_on_a_scale_count_less_than_far_ones() -> None:
     assert one.kappa.value > 0.9 > other.kappa.value
     assert one.decides
     assert one.weighted
+
+
+def test_a_judges_rate_is_corrected_by_its_errors_on_the_labels() -> None:
+    found = by_people(rated(27, 3, 6, 24), {"yes": 70, "no": 30})
+    assert found is not None
+    assert (found.answer, found.given, found.of) == ("yes", 70, 100)
+    assert found.share == pytest.approx(0.714286, abs=5e-7)
+    assert found.low < 0.6 < 0.714 < found.high
+    (text,) = share_text(found)
+    assert text.startswith("in runs it says yes in 70 of 100 reps (70%); by people that is 71% (")
+
+
+TOO_LITTLE = {
+    "few labels": ((20, 2, 2, 20), {"yes": 7, "no": 3}),
+    "no better than chance": ((15, 15, 15, 15), {"yes": 7}),
+    "labels of one kind": ((50, 9, 0, 0), {"yes": 7}),
+    "no answer in runs": ((27, 3, 6, 24), {}),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LITTLE)
+def test_a_rate_is_not_corrected_where_the_labels_do_not_tell(name: str) -> None:
+    counts, answered = TOO_LITTLE[name]
+    assert by_people(rated(*counts), answered) is None
