@@ -38,6 +38,7 @@ class Options:
     import_: Path | None
     editor: bool
     label: str | None
+    join: bool
     commit: bool
     format: str
 
@@ -52,6 +53,7 @@ class Options:
 )
 @click.option("--editor", is_flag=True, help="Fill the cards in $EDITOR.")
 @click.option("--label", metavar="RUBRIC/QUESTION", help="Answer a judge's question instead, blind and shuffled.")
+@click.option("--join", is_flag=True, help="Join scores that people gave the same reps in several clones.")
 @option.no_commit
 @option.text_or_json
 @click.pass_obj
@@ -81,6 +83,8 @@ def command(world: World, /, **given: Any) -> int:
         return label(repo, options.what, options.label, by, options.rep)
     from evalrepo.commands.sheets import Room
 
+    if options.join:
+        return _join(repo, options)
     at = Room(repo).desk(options.what, rep=options.rep)
     if options.export is not None:
         return _export(repo, at, options, by)
@@ -89,8 +93,8 @@ def command(world: World, /, **given: Any) -> int:
 
 def _fits(options: Options) -> None:
     ways = [options.export is not None, options.import_ is not None, options.editor, options.label is not None]
-    if sum(ways) > 1:
-        raise UsageError("--export, --import, --editor and --label are four ways", hint="say one of them")
+    if sum([*ways, options.join]) > 1:
+        raise UsageError("--export, --import, --editor, --label and --join are five ways", hint="say one of them")
     if options.import_ is None and not options.what:
         raise UsageError("what is to be scored is not said", hint="evalrepo score RUN, or a scenario")
     if options.import_ is not None and (options.what or options.rep):
@@ -195,6 +199,17 @@ def _edit(repo: Repository, at: Desk, options: Options, by: str) -> int:
     return code
 
 
+def _join(repo: Repository, options: Options) -> int:
+    """Records in which several people scored the same reps side by side become one."""
+    from evalrepo.commands.scoring import joinable
+
+    found = joinable(repo, options.what)
+    if not found:
+        click.echo("nothing to join: nobody scored these reps beside what stands")
+        return Exit.YES
+    return _land(repo, found, [], options)
+
+
 def _walk(repo: Repository, at: Desk, options: Options, by: str) -> int:
     from evalrepo.commands.scoring import Scored, news, readable
     from evalrepo.commands.scoring_walk import Stopped, walk
@@ -227,12 +242,18 @@ def _again(options: Options) -> str:
 
 def _record(repo: Repository, scored: Sequence[Scored], options: Options, *, left: int = 0) -> int:
     """One new record a cell, and what was made."""
+    day = repo.world.timestamp()[:10]
+    wanted = [found for one in scored if (found := _restated(one, day)).reps != found.old.reps]
+    return _land(repo, wanted, scored, options, left=left)
+
+
+def _land(
+    repo: Repository, wanted: Sequence[Restated], scored: Sequence[Scored], options: Options, *, left: int = 0
+) -> int:
     from evalrepo.commands.measuring import recovered
     from evalrepo.running.restate import restate
 
     recovered(repo)
-    day = repo.world.timestamp()[:10]
-    wanted = [found for one in scored if (found := _restated(one, day)).reps != found.old.reps]
     landed = restate(repo, wanted, commit=options.commit)
     records = {path: record for one in landed for path, record in one.records.items()}
     if options.format == "json":

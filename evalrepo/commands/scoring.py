@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalrepo.formats.scorecard import Card, Mark
     from evalrepo.records.record import Record
     from evalrepo.repository.repo import Repository
+    from evalrepo.running.restate import Restated
     from evalrepo.scoring.people import Given
 
 FETCH = "without its transcript nobody can check the evidence"
@@ -198,4 +199,24 @@ def _unfit(card: Card, sheet: Sheet, file: str) -> list[Finding]:
                     f"what happened: evalrepo show {sheet.record.run} {sheet.record.scenario}",
                 )
             )
+    return out
+
+
+def joinable(repo: Repository, words: Sequence[str]) -> list[Restated]:
+    """Records that stand, with what people gave the same reps in records beside them; none where that adds nothing."""
+    from evalrepo.commands.sheets import Room
+    from evalrepo.running.restate import Restated, header_of
+    from evalrepo.scoring.people import joined
+
+    out = []
+    for record, rivals in Room(repo).beside(words):
+        others = [rep for rival in rivals for rep in rival.last_attempts()]
+        last = {id(rep) for rep in record.last_attempts()}
+        reps = tuple(
+            joined(rep, [one for one in others if one.rep == rep.rep]) if id(rep) in last else rep
+            for rep in record.reps
+        )
+        if reps != record.reps:
+            why = f"joined with the scores of {', '.join(one.run for one in rivals)}"
+            out.append(Restated(record, header_of(record), reps, why))
     return out

@@ -11,6 +11,7 @@ from evalrepo.errors import UsageError
 from evalrepo.records.rubric import Scored, anchors
 
 if TYPE_CHECKING:
+    from evalrepo.comparing.pool import Cell
     from evalrepo.records.record import Record, Rep
     from evalrepo.records.row import Row
     from evalrepo.records.scenario import Scenario
@@ -107,15 +108,10 @@ class Room:
 
         `wanted`: what is asked of each; by default the metrics that are open for a person.
         """
-        from evalrepo.commands.finding_records import named
-        from evalrepo.comparing.pool import newest
         from evalrepo.results import records
         from evalrepo.scoring.people import open_metrics
 
-        chosen = named(self.rows, words)
-        held = self.rows.select(dict.fromkeys(row.cell for row in chosen))
-        standing = {(s.run, *s.cell): s for row in chosen for s in [newest(row, held[row.cell])]}
-        found = tuple(standing.values())
+        found, _ = self._standing(words)
         sheets = [
             self._sheet(row, record, one, metrics)
             for row, record in zip(found, records(self.rows.git, found), strict=True)
@@ -125,6 +121,30 @@ class Room:
         if not sheets:
             raise UsageError(_nothing(found, rep), hint="evalrepo show lists a record's reps and metrics")
         return Desk(self.loaded, tuple(sheets))
+
+    def _standing(self, words: Sequence[str]) -> tuple[tuple[Row, ...], Mapping[Cell, Sequence[Row]]]:
+        """The rows that stand for what words mean, and all rows of their cells."""
+        from evalrepo.commands.finding_records import named
+        from evalrepo.comparing.pool import newest
+
+        chosen = named(self.rows, words)
+        held = self.rows.select(dict.fromkeys(row.cell for row in chosen))
+        standing = {(s.run, *s.cell): s for row in chosen for s in [newest(row, held[row.cell])]}
+        return tuple(standing.values()), held
+
+    def beside(self, words: Sequence[str]) -> list[tuple[Record, list[Record]]]:
+        """The records that stand, each with those of the same reps that people scored beside it, in other clones."""
+        from evalrepo.results import records
+
+        found, held = self._standing(words)
+        out = []
+        for row in found:
+            same = [one for one in held[row.cell] if one.executed == row.executed]
+            replaced = {one.supersedes for one in same}
+            rivals = [one for one in same if one is not row and one.run not in replaced and _rated(one)]
+            record, *others = records(self.rows.git, [row, *rivals])
+            out.append((record, others))
+        return out
 
     def _sheet(self, row: Row, record: Record, rep: Rep, metrics: tuple[str, ...]) -> Sheet:
         from evalrepo.results import RUNS
@@ -139,6 +159,10 @@ class Room:
             return Sheet(record, row.path, rep, metrics, None, None, found)
         names = files_of(rep, tree) if tree is not None else ()
         return Sheet(record, row.path, rep, metrics, found, material(found, names))
+
+
+def _rated(row: Row) -> bool:
+    return any(rep.raters for rep in row.reps)
 
 
 def _nothing(rows: Sequence[Row], rep: int | None) -> str:

@@ -8,7 +8,7 @@ CLI is another group, never averaged in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evalrepo.comparing.statistics import middle, wilson
@@ -185,13 +185,24 @@ def _stands(held: list[tuple[Row, list[RepRow]]]) -> tuple[Row, list[RepRow]]:
 
 
 def newest(row: Row, cell: Iterable[Row]) -> Row:
-    """The record at the end of those that supersede this one. `cell`: rows, its cell's among them."""
-    own = [other for other in cell if (other.cell, other.executed) == (row.cell, row.executed)]
-    after = {other.supersedes: other for other in own if other.supersedes}
-    seen = {row.run}
-    while row.run in after and after[row.run].run not in seen:
-        row = after[row.run]
+    """The record that stands for the reps of this one: back to the first, then along the first of those that supersede
+    each. `cell`: rows, its cell's among them, the first first."""
+    before: dict[str, Row] = {}
+    after: dict[str, Row] = {}
+    for other in cell:
+        if (other.cell, other.executed) == (row.cell, row.executed):
+            before.setdefault(other.run, other)
+            after.setdefault(other.supersedes, other)
+    first = _end(row, lambda one: before.get(one.supersedes))
+    return _end(first, lambda one: after.get(one.run))
+
+
+def _end(row: Row, step: Callable[[Row], Row | None]) -> Row:
+    """Where the steps lead; a circle is left where it closes."""
+    seen: set[str] = set()
+    while row.run not in seen and (found := step(row)) is not None:
         seen.add(row.run)
+        row = found
     return row
 
 
@@ -201,7 +212,15 @@ def _why_dropped(row: Row, standing: Row, held: Sequence[Row]) -> str:
     after = next((one.run for one in held if one.supersedes == row.run), "")
     if after:
         return f"in run {row.run}, superseded by {after}"
+    if row.supersedes and (people := _people(row)):
+        joined = f"joined in {standing.run}" if people <= _people(standing) else f"evalrepo score {row.run} --join"
+        return f"in run {row.run}, scored beside {standing.run}; {joined}"
     return f"judged again in {row.run}; the first record stands"
+
+
+def _people(row: Row) -> set[tuple[int, str, str]]:
+    """Who scored which metric of which rep."""
+    return {(r.rep, name, by) for r in row.reps for name, said in r.raters.items() for by in said.split(", ")}
 
 
 def _groups(counted: Sequence[tuple[Row, Counted]]) -> tuple[Group, ...]:

@@ -39,8 +39,32 @@ def _rated(found: MetricScore, by: str, given: tuple[int | None, str] | None, da
     ratings = tuple(one for one in every if one is not None)
     if not ratings:
         return MetricScore(score=None, source="human", evidence=f"taken back by {by}")
+    return _of(ratings)
+
+
+def _of(ratings: tuple[Rating, ...]) -> MetricScore:
+    """The lowest of what people gave counts."""
     said = "; ".join(f"{r.by} {r.score}: {r.evidence}" for r in ratings) if len(ratings) > 1 else ratings[0].evidence
     return MetricScore(score=min(r.score for r in ratings), source="human", evidence=said, ratings=ratings)
+
+
+def joined(rep: Rep, others: Iterable[Rep]) -> Rep:
+    """The rep with what people gave in other records of it as well; of one person the later day counts, or the lower
+    score."""
+    metrics = dict(rep.metrics)
+    for other in others:
+        for name, found in other.metrics.items():
+            if found.ratings and name in open_metrics(rep):
+                metrics[name] = _joined(metrics[name], found)
+    return rep.model_copy(update={"metrics": metrics})
+
+
+def _joined(found: MetricScore, other: MetricScore) -> MetricScore:
+    held = {one.by: one for one in found.ratings}
+    for one in other.ratings:
+        mine = held.setdefault(one.by, one)
+        held[one.by] = max((mine, one), key=lambda r: (r.on, -r.score))
+    return _of(tuple(held.values())) if tuple(held.values()) != found.ratings else found
 
 
 def raters(reps: Iterable[Rep]) -> list[str]:

@@ -150,3 +150,28 @@ def test_what_cannot_be_read_of_a_result_by_hand_counts_nowhere_and_lint_says_so
         ("2026-13-06_scenario-S1.md", 0, "SCO007"),
     ]
     assert measured.json("diff", "HEAD", exit=None)["background"]["by_hand"] == []
+
+
+def test_two_people_who_scored_in_clones_of_their_own_are_joined(measured: Repo):
+    both = []
+    for name, score in (("Ann", "3"), ("Bob", "1")):
+        (measured.path.parent / name).mkdir()
+        clone = Repo(measured.path.parent / name, measured.home)
+        clone.git("clone", "-q", str(measured.path), ".")
+        clone.git("config", "user.name", name)
+        clone.git("config", "user.email", "someone@example.org")
+        clone.run("transcripts", "fetch")
+        typed(clone, "score", "S1", text=f"{score}\nline 4\n-\n")
+        both.append(clone)
+    ann, bob = both
+    bob.git("pull", "-q", "--no-rebase", "--no-edit", str(ann.path), "main")
+    beside = [e for e in bob.json("diff", "HEAD", exit=None)["validity"]["excluded"] if "scored beside" in e["why"]]
+    assert len(beside) == 1
+    command = beside[0]["why"].split("; evalrepo ")[1]
+    assert re.search("(Ann and Bob|Bob and Ann) agree on 0 of 1 scores", bob.run(*command.split()))
+    (last,) = [r for r in bob.records() if r.get("reason", "").startswith("joined with the scores of")]
+    found = last["reps"][0]["metrics"]["M1"]
+    assert (found["score"], sorted(r["by"] for r in found["ratings"])) == (1, ["Ann", "Bob"])
+    assert bob.json("diff", "HEAD", exit=None)["cells"][0]["after"]["metrics"]["M1"] == 1
+    assert "human: " in bob.run("show", "S1")
+    assert "nothing to join" in bob.run("score", "S1", "--join")
