@@ -47,4 +47,14 @@ def command(world: World, *, subject: str, amount: int, why: str, format_: str) 
     twins = tuple(f"{name} {digest}" for name, digest in digests.items())
     event = signed(repo, "budget", why, subject=subject, amount=amount, twins=twins)
     total = found.allowed + amount
-    return enter(repo, event, format_, [f"{subject}: {total} looks are allowed now, {amount} more than before"])
+    said = [f"{subject}: {total} looks are allowed now, {amount} more than before", _worth(len(twins), total)]
+    return enter(repo, event, format_, said)
+
+
+def _worth(twins: int, looks: int) -> str:
+    """How little so many looks at so few scenarios leave to be believed."""
+    from evalrepo.comparing.statistics import deviation
+
+    count = "1 scenario" if twins == 1 else f"{twins} scenarios"
+    off = min(1.0, deviation(twins, looks))
+    return f"{looks} looks at {count} may leave a pass rate off by {off:.0%} (union bound)"

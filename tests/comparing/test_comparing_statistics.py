@@ -277,25 +277,6 @@ def test_held_out_looks():
     assert (s.alpha_per_look(0.05, 3), s.alpha_per_look(0.05, 5)) == near((0.0167, 0.01), abs=A)
 
 
-def test_the_ladder_tells_only_what_beats_the_best_by_a_step():
-    assert s.ladder([0.40, 0.38, 0.33, 0.34, 0.27], 0.05) == near([0.40, 0.40, 0.35, 0.35, 0.25])
-
-
-def test_thresholdout_without_noise_tells_the_run_set_until_it_differs_and_ends_with_its_budget():
-    asked = [(0.8, 0.78), (0.9, 0.7), (0.8, 0.75), (0.9, 0.6), (0.8, 0.8)]
-    assert s.thresholdout(asked, 0.1, 2, lambda: 0.0) == [0.8, 0.7, 0.8, 0.6, None]
-
-
-def test_thresholdout_with_noise_is_the_same_by_seed_and_never_tells_the_held_out_mean_itself():
-    def told(seed):
-        rng = random.Random(seed)
-        return s.thresholdout([(0.9, 0.5)] * 20, 0.1, 3, lambda: rng.expovariate(1) - rng.expovariate(1), 0.02)
-
-    assert told(1) == told(1) != told(2)
-    assert told(1).count(None) == 17
-    assert 0.5 not in told(1)
-
-
 def test_non_inferiority_of_twenty_scenarios():
     d = [0.0] * 15 + [-1 / 3] * 3 + [1 / 3] * 2
     error = s.standard_error(d)

@@ -46,6 +46,7 @@ def test_a_budget_names_the_subject_and_says_what_is_allowed_now(world: Repo):
     event = wrote(world, "budget", "style", "--add", "2")
     assert (event["subject"], event["amount"]) == ("style", 2)
     said = world.run("budget", "style", "--add", "1", *WHY)[1]
+    assert "6 looks at 4 scenarios may leave a pass rate off by 99% (union bound)" in said
     assert "style: 6 looks are allowed now, 1 more than before" in said
 
 

@@ -25,7 +25,7 @@ from evalrepo.comparing.statistics.intervals import (
     newcombe,
     wilson,
 )
-from evalrepo.comparing.statistics.looks import alpha_per_look, deviation, ladder, thresholdout
+from evalrepo.comparing.statistics.looks import alpha_per_look, deviation
 from evalrepo.comparing.statistics.means import (
     ENOUGH,
     mean,
@@ -57,9 +57,9 @@ __all__ = [
     "ac1", "agreement", "allowed", "alpha_per_look", "any_false", "at_least", "at_most", "attainable",
     "benjamini_hochberg", "benjamini_yekutieli", "beta_cdf", "beta_quantile", "binomial", "binomial_law", "boschloo",
     "clopper_pearson", "confirm", "corrected", "deviation", "exact_bound", "fisher", "fisher_power", "fisher_two_sided",
-    "holm", "jeffreys", "kappa", "ladder", "mcnemar", "mean", "middle", "newcombe",
+    "holm", "jeffreys", "kappa", "mcnemar", "mean", "middle", "newcombe",
     "p_all_pass_bar", "p_at_least", "p_below_again", "p_false_suspect", "p_so_many", "p_worse", "p_worse_by",
     "p_worse_than", "pass_at_k", "pass_hat_k", "planned_drop", "planned_error", "planned_scenarios", "power_of_drop",
     "rogan_gladen", "sign_flip", "smallest_drop", "sprt", "standard_error", "stratified", "stratified_scores",
-    "suspect", "t_bound", "t_interval", "t_quantile", "thresholdout", "wilson",
+    "suspect", "t_bound", "t_interval", "t_quantile", "wilson",
 ]  # fmt: skip
