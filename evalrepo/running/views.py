@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -195,12 +196,21 @@ class PythonCheck:
                 pass_fds=launch.pass_fds,
             )
         if code != 0:
-            last = errors.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"exit code {code}"]
-            raise HarnessError(f"{check.call}: {last[0]}")
+            raise HarnessError(f"{check.call}: {_raised(errors.decode('utf-8', 'replace')) or f'exit code {code}'}")
         try:
             return json.loads(out.decode().strip().splitlines()[-1])
         except (ValueError, IndexError):
             raise HarnessError(f"{check.call} returned nothing that is JSON") from None
+
+
+_FRAME = re.compile(r'(?m)^  File "(?!<string>)(.+)", line (\d+), in (.+)$')
+
+
+def _raised(errors: str) -> str:
+    """The last line of a traceback, and the frames of the repository that led there; "" when nothing was printed."""
+    last = errors.strip().splitlines()[-1:]
+    frames = [f"{path}:{number} in {name}" for path, number, name in _FRAME.findall(errors)]
+    return " ".join([*last, *([f"({', '.join(frames[-3:])})"] if last and frames else [])])
 
 
 def plain(transcript: Transcript) -> dict[str, Any]:
