@@ -95,6 +95,8 @@ def _fits(options: Options) -> None:
     ways = [options.export is not None, options.import_ is not None, options.editor, options.label is not None]
     if sum([*ways, options.join]) > 1:
         raise UsageError("--export, --import, --editor, --label and --join are five ways", hint="say one of them")
+    if options.by and not options.by.isprintable():
+        raise UsageError(f"--by {options.by!r} is no name", hint='--by "Ann Other"')
     if options.import_ is None and not options.what:
         raise UsageError("what is to be scored is not said", hint="evalrepo score RUN, or a scenario")
     if options.import_ is not None and (options.what or options.rep):

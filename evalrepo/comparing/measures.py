@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from evalrepo.comparing.rates import Pair, as_test, paired
 from evalrepo.comparing.statistics import mean, middle, stratified_scores
 from evalrepo.records.inference import InstrumentChange, MetricFall, MetricResult, Unset, UsageMedian
-from evalrepo.records.verdict import CellResult, Label
+from evalrepo.records.verdict import CellResult, Label, Score
 
 USAGE = (("tokens", ""), ("cost", "USD"), ("tool calls", ""), ("time", "s"))
 """Names and units, in the order of `Score.usage`."""
@@ -41,11 +41,15 @@ def _metric(name: str, pairs: Sequence[Pair], waiver: str) -> MetricResult:
 def _fell(name: str, held: Sequence[Pair]) -> tuple[MetricFall, ...]:
     """The cells that fell, the furthest first."""
     found = [
-        MetricFall(c.name, b.metrics[name], a.metrics[name], b.raters.get(name, ""), a.raters.get(name, ""))
+        MetricFall(c.name, b.metrics[name], a.metrics[name], _people(b, name), _people(a, name))
         for c, b, a in held
         if a.metrics[name] < b.metrics[name]
     ]
     return tuple(sorted(found, key=lambda fall: (fall.after - fall.before, fall.cell)))
+
+
+def _people(score: Score, metric: str) -> str:
+    return ", ".join(score.raters.get(metric, ()))
 
 
 def unset(cells: Sequence[CellResult]) -> tuple[Unset, ...]:

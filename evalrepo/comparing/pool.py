@@ -220,7 +220,7 @@ def _why_dropped(row: Row, standing: Row, held: Sequence[Row]) -> str:
 
 def _people(row: Row) -> set[tuple[int, str, str]]:
     """Who scored which metric of which rep."""
-    return {(r.rep, name, by) for r in row.reps for name, said in r.raters.items() for by in said.split(", ")}
+    return {(r.rep, name, by) for r in row.reps for name, people in r.raters.items() for by in people}
 
 
 def _groups(counted: Sequence[tuple[Row, Counted]]) -> tuple[Group, ...]:
@@ -307,12 +307,12 @@ def _scores(valid: Sequence[Counted]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(values) for name, values in sorted(scores.items())}
 
 
-def _raters(valid: Sequence[Counted]) -> dict[str, str]:
+def _raters(valid: Sequence[Counted]) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for rep in valid:
         for name, people in rep.last.raters.items():
-            found.setdefault(name, {}).update(dict.fromkeys(people.split(", ")))
-    return {name: ", ".join(people) for name, people in sorted(found.items())}
+            found.setdefault(name, {}).update(dict.fromkeys(people))
+    return {name: tuple(people) for name, people in sorted(found.items())}
 
 
 def _judges(valid: Sequence[Counted]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ A row is made from the record's JSON, checked by hand as far as it is used; the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class RepRow(NamedTuple):
     metrics: Mapping[str, int]
     usage: tuple[int | None, float | None, int, float]
     conversation: str = ""
-    raters: Mapping[str, str] = MappingProxyType({})
+    raters: Mapping[str, Sequence[str]] = MappingProxyType({})
     deciding: tuple[str, ...] = ()
     advisory: tuple[str, ...] = ()
     uncalibrated: bool = False
@@ -204,7 +204,7 @@ def _rep(data: dict[str, Any]) -> RepRow:
         metrics={name: m["score"] for name, m in metrics.items() if m["score"] is not None},
         usage=_usage(data.get("usage", {}), data["timing"]),
         conversation=data.get("conversation", ""),
-        raters={name: ", ".join([r["by"] for r in m["ratings"]]) for name, m in metrics.items() if "ratings" in m},
+        raters={name: [r["by"] for r in m["ratings"]] for name, m in metrics.items() if "ratings" in m},
         **(_by_judge(data, checks) if data.get("judged") else {"judges": {}}),
     )
 

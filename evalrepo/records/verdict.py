@@ -71,7 +71,7 @@ class Score(NamedTuple):
     worst: tuple[int, int] = (0, 0)
     best: tuple[int, int] = (0, 0)
     repeats: int = 0
-    raters: Mapping[str, str] = NONE
+    raters: Mapping[str, tuple[str, ...]] = NONE
     deciding: tuple[str, ...] = ()
     advisory: tuple[str, ...] = ()
     uncalibrated: int = 0

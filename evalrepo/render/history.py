@@ -104,8 +104,8 @@ def _metrics(points: Sequence[PointShown]) -> list[str]:
     if not names:
         return []
     rows = [(_commit(p.commit), p.date[:10], *(_metric(p.score, name) for name in names)) for p in points]
-    people = dict.fromkeys(one for p in points for said in p.score.raters.values() for one in said.split(", "))
-    by = wrapped(f"scored by {', '.join(people)}", then="  ") if people else []
+    raters = dict.fromkeys(one for p in points for people in p.score.raters.values() for one in people)
+    by = wrapped(f"scored by {', '.join(raters)}", then="  ") if raters else []
     return ["", *table(rows, ("commit", "date", *names), shrink=1), *by]
 
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from evalrepo.records.row import Head
 
-VERSION = 2
+VERSION = 3
 """Of the file and of what it is made from; another version is read anew."""
 
 

@@ -253,7 +253,7 @@ def test_a_score_that_the_base_has_and_nobody_gave_yet_leaves_the_gate_open(empt
     typed(empty, *lacking["command"].split()[1:], text="\n3\nline 4\n")
     gate = empty.json("gate")
     assert (gate["unset"], [m["fell"] for m in gate["metrics"]]) == ([], [[], [], []])
-    assert gate["cells"][0]["before"]["raters"] == {"M1": "Ann", "M4": "Ann"}
+    assert gate["cells"][0]["before"]["raters"] == {"M1": ["Ann"], "M4": ["Ann"]}
 
 
 HAND = """\
