@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,9 +11,10 @@ import click
 from evalrepo.errors import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from evalrepo.records.record import CheckResult
+    from evalrepo.repository.tree import Tree
     from evalrepo.running.conformance import Play, Proof
     from evalrepo.store import Loaded
     from evalrepo.world import World
@@ -33,9 +35,11 @@ def command(
 ) -> int:
     """Prove the checks of scenarios (ids, aliases, globs; default: all, the reserve included) without a model.
 
+    Of a frozen reserve scenario verdicts and axes are shown, and what a check saw is not: thaw it to mend it.
+
     Exit: 0 every script gave its verdict and nothing is unproven, 1 otherwise, 2 the files cannot be used.
     """
-    proofs = _proofs(world, ids, rev, jobs, again=again or matrix)
+    proofs, held = _proofs(world, ids, rev, jobs, again=again or matrix)
     wrong = [play for proof in proofs for play in proof.plays if not play.ok]
     gaps = [(proof.scenario, gap) for proof in proofs for gap in proof.gaps]
     if output == "json":
@@ -45,11 +49,14 @@ def command(
     else:
         if matrix:
             click.echo("\n".join(_matrix(proofs)) + "\n")
-        _say(proofs, wrong, gaps)
+        _say(proofs, wrong, gaps, held)
     return Exit.NO if wrong or gaps else Exit.YES
 
 
-def _proofs(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, *, again: bool) -> list[Proof]:
+def _proofs(
+    world: World, ids: tuple[str, ...], rev: str, jobs: int | None, *, again: bool
+) -> tuple[list[Proof], set[str]]:
+    """The proofs, and the frozen reserve scenarios, of whose reps they say no more than verdicts."""
     from evalrepo.repository.repo import Repository
     from evalrepo.running.conformance import prove
     from evalrepo.running.jobs import default_jobs
@@ -62,13 +69,31 @@ def _proofs(world: World, ids: tuple[str, ...], rev: str, jobs: int | None, *, a
     chosen = _chosen(loaded, ids)
     session = begin(repo, tree, loaded)
     with bench(session, judged=False) as workbench:
-        return prove(
+        proofs = prove(
             workbench,
             [loaded.scenarios[i] for i in chosen],
             jobs=jobs or default_jobs(model_free=True),
             cancel=threading.Event(),
             memory=None if again else workbench.cache / "selftest",
         )
+    held = _frozen(tree, loaded)
+    return [_sealed(proof) if proof.scenario in held else proof for proof in proofs], held
+
+
+def _frozen(tree: Tree, loaded: Loaded) -> set[str]:
+    """Reserve scenarios that the lock holds."""
+    from evalrepo.store import lock
+
+    held = lock(tree) if loaded.of_set("reserve") else None
+    lines = held.by_path() if held is not None else {}
+    return {id_ for id_, one in loaded.of_set("reserve").items() if one.path in lines}
+
+
+def _sealed(proof: Proof) -> Proof:
+    """Without what the checks saw: verdicts, axes and kinds alone."""
+    from evalrepo.formats.result import sealed_rep
+
+    return replace(proof, plays=tuple(replace(play, rep=sealed_rep(play.rep)) for play in proof.plays))
 
 
 def _chosen(loaded: Loaded, ids: Sequence[str]) -> list[str]:
@@ -86,7 +111,9 @@ def _chosen(loaded: Loaded, ids: Sequence[str]) -> list[str]:
     return [i for i in loaded.scenarios if i in chosen]
 
 
-def _say(proofs: Sequence[Proof], wrong: Sequence[Play], gaps: Sequence[tuple[str, str]]) -> None:
+def _say(
+    proofs: Sequence[Proof], wrong: Sequence[Play], gaps: Sequence[tuple[str, str]], held: Collection[str]
+) -> None:
     from evalrepo.render.findings import counted
     from evalrepo.render.safe import safe
 
@@ -97,6 +124,12 @@ def _say(proofs: Sequence[Proof], wrong: Sequence[Play], gaps: Sequence[tuple[st
     for scenario, gap in gaps:
         if scenario not in unplayed:
             click.echo(safe(f"{scenario}: {gap}"))
+    sealed = [play.scenario for play in wrong if play.scenario in held]
+    if sealed:
+        names = ", ".join(dict.fromkeys(sealed))
+        click.echo(
+            safe(f"what checks saw of {names} stays in the reserve; to mend it: evalrepo thaw PATH --why REASON")
+        )
     played = sum(len(p.plays) for p in proofs)
     known = sum(p.remembered for p in proofs)
     remembered = f", {counted(known, 'scenario')} proven before" if known else ""

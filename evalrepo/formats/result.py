@@ -13,7 +13,7 @@ from evalrepo.errors import DataError, Finding, Place
 from evalrepo.formats.fence import CLOSE, OPEN, RESTORE, block_of, fault, json_of, load_json
 from evalrepo.formats.inert import escape_json
 from evalrepo.formats.result_body import body
-from evalrepo.records.record import SCHEMA, Record, Rep
+from evalrepo.records.record import SCHEMA, MetricScore, Record, Rep
 
 __all__ = ["check", "dump", "encoded", "file_name", "load", "load_json", "sealed"]
 
@@ -41,10 +41,16 @@ def sealed(record: Record) -> Record:
 
 
 def sealed_rep(rep: Rep) -> Rep:
-    """A reserve rep without message and evidence."""
+    """A reserve rep without message and evidence, and without a judge's or a person's words about it."""
     checks = tuple(check.model_copy(update={"evidence": ()}) for check in rep.checks)
-    metrics = {name: score.model_copy(update={"evidence": ""}) for name, score in rep.metrics.items()}
-    return rep.model_copy(update={"message": "", "checks": checks, "metrics": metrics})
+    metrics = {name: _bare(score) for name, score in rep.metrics.items()}
+    judged = tuple(judgement.bare() for judgement in rep.judged)
+    return rep.model_copy(update={"message": "", "checks": checks, "metrics": metrics, "judged": judged})
+
+
+def _bare(score: MetricScore) -> MetricScore:
+    ratings = tuple(rating.model_copy(update={"evidence": ""}) for rating in score.ratings)
+    return score.model_copy(update={"evidence": "", "places": (), "ratings": ratings})
 
 
 def _json(record: Record) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -26,6 +27,10 @@ from evalrepo.store.cache import Cache
 PARSER = 1
 """Raised when the YAML reader or the models read the same text differently."""
 
+_GOT = re.compile(r", got .*", re.DOTALL)
+_LISTED = re.compile(r"\[[^\[\]]* [^\[\]]*\]")
+_QUOTED = re.compile(r'"[^"]* [^"]*"|\'[^\']*\'')
+"""What a message shows of the text that stands in a file: a value, a value as a list, and keys that are no words."""
 RUN_SET = "scenarios"
 RUBRICS = "rubrics"
 Set = Literal["run-set", "reserve"]
@@ -110,8 +115,17 @@ def _tried(read: Callable[[], Any], findings: list[Finding]) -> Any:
     try:
         return read()
     except DataError as error:
-        findings.extend(f if f.hint else f._replace(hint=_hint(f.code)) for f in error.findings)
+        findings.extend(map(_told, error.findings))
         return None
+
+
+def _told(finding: Finding) -> Finding:
+    """With a next step; of a file of the reserve without what stands in it, which no log and no colleague is to see."""
+    hint = finding.hint or _hint(finding.code)
+    if not finding.place.file.startswith(f"{RESERVE}/"):
+        return finding._replace(hint=hint)
+    message = _QUOTED.sub('"…"', _GOT.sub("; what it is stays in the reserve", finding.message))
+    return finding._replace(message=message, hint=_QUOTED.sub('"…"', _LISTED.sub("[…]", hint)))
 
 
 def _hint(code: str) -> str:
