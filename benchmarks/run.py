@@ -19,6 +19,7 @@ PATHS = {
     "range": "verify --since over 1,000 commits",
     "since": "what run --since selects",
     "compare": "diff A B, warm and cold",
+    "rescore": "a check repaired, asked of 200 stored reps",
     "rep": "a rep that does nothing, and what isolation adds",
     "memory": "1,000 reps against 10",
     "transcript": "20 MB of a session's log",

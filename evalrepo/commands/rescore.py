@@ -78,7 +78,8 @@ def command(world: World, /, **given: Any) -> int:
     verdicts are told.
 
     Exit: 0 all that was asked for is judged by today's instrument, 1 some is not, 2 nothing is, or it cannot answer,
-    3 --max-cost kept the judge from being asked, 130 interrupted: what had been judged is recorded.
+    3 --max-cost kept the judge from being asked, 4 the instrument is not proven, 130 interrupted: what had been judged
+    is recorded.
     """
     from evalrepo.commands.finding_records import at_hand
     from evalrepo.commands.measuring import recovered

@@ -42,3 +42,27 @@ def test_what_is_not_at_hand_stays_incomparable_and_is_said(repo: Repo):
     said = " ".join(repo.run("diff", base, "--rescore", exit=2).split())
     assert "the reference of its run is not in this clone → evalrepo transcripts fetch" in said
     assert "not comparable" in said
+
+
+def test_a_repaired_check_corrects_both_sides_in_one_commit_and_every_record_stays_visible(repo: Repo):
+    base = repo.commit({"scenarios/S1-typo.yaml": WRONG}, "a check with a mistake")
+    repo.run("run", "S1", "--reps", "5", exit=1)
+    repo.commit({"subjects/style/GUIDE.md": GUIDE + "Be brief.\n"}, "another wording")
+    repo.run("run", "S1", "--reps", "5", exit=1)
+    old = [r["run"] for r in repo.records()]
+    repo.commit({"scenarios/S1-typo.yaml": SCENARIO}, "the check repaired")
+    (cell,) = repo.json("diff", base, exit=2)["cells"]
+    assert cell["label"] == "stale"  # by the repaired check nothing was judged yet, on neither side
+    commits = int(repo.git("rev-list", "--count", "HEAD"))
+    assert "10 reps judged again, 10 with another verdict" in repo.run("rescore")
+    assert int(repo.git("rev-list", "--count", "HEAD")) == commits + 1
+    (cell,) = repo.json("diff", base)["cells"]
+    assert (cell["label"], cell["why"]) == ("same", "")
+    assert (cell["before"]["strip"], cell["after"]["strip"]) == ("PPP", "PPP")
+    for run in old:
+        again = next(r["run"] for r in repo.records() if r["supersedes"] == run)
+        assert f"superseded by run {again}, which counts instead" in " ".join(repo.run("show", run).split())
+        assert f"judged again from run {run}" in repo.run("show", again)
+        assert "FAIL" in repo.run("show", run)
+    assert repo.run("log", "S1").count("5/5 PPPPP") == 2
+    repo.run("verify", "--records")
