@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from evalrepo.repository.tree import Tree
 
 
+ANOTHER = "the stored transcript is not the one that was recorded"
+
+
 @dataclass(frozen=True, slots=True)
 class Lacking:
     """Why a rep cannot be opened, and what would change that ("" when nothing does). `wrong`: what is stored is not
@@ -102,7 +105,7 @@ def open_rep(name: str, agent: Agent, rep: Rep, files: Files) -> Opened | Lackin
     if main not in files:
         return Lacking("its transcript is not in the reference of its run")
     if sha256(files[main]).hexdigest() != rep.transcript.sha256:
-        return Lacking("the stored transcript is not the one that was recorded", wrong=True)
+        return Lacking(ANOTHER, wrong=True)
     outcome, native = parted(files, main)
     work = work_of(rep, files[main])
     try:

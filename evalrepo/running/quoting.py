@@ -6,19 +6,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.running.keep import run_ref
 from evalrepo.running.kept import JUDGE, OUTCOME, folder_of
-from evalrepo.running.opened import files_below
-from evalrepo.running.stored import SEALED, Lacking
-from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
+from evalrepo.running.opened import ANOTHER, Lacking, files_below, present
+from evalrepo.running.stored import SEALED
 
 if TYPE_CHECKING:
     from evalrepo.records.record import Record, Rep
     from evalrepo.repository.repo import Repository
 
-NOT_HERE = "its transcript is not in this clone"
 LOST = "the reference of its run does not hold its transcript"
 
 
@@ -76,20 +75,21 @@ class Quotes:
 
 def quotes(repo: Repository, record: Record, rep: Rep, *, opened: bool = False) -> Quotes:
     """What of a record's rep can be quoted. A reserve's is sealed unless `opened`."""
-    ref = run_ref(record.executed)
     if record.set == "reserve" and not opened:
         return Quotes(lacking=Lacking(SEALED, f"evalrepo show {record.run} --unseal --why REASON"))
     if rep.transcript is None:
         return Quotes(lacking=Lacking("no transcript of it was kept"))
-    if ref not in repo.refs(ref):
-        return Quotes(lacking=Lacking(NOT_HERE, bring(record.executed)))
-    tree = repo.tree(ref)
-    if is_tombstone(tree):
-        return Quotes(lacking=Lacking(PRUNED, bring(record.executed)))
+    ref = run_ref(record.executed)
+    commit = repo.refs(ref).get(ref)
+    tree = present(repo.tree(commit) if commit else None, record.executed)
+    if isinstance(tree, Lacking):
+        return Quotes(lacking=tree)
     files = {**files_below(tree, rep), **_asked_later(repo, record, rep)}
     main = rep.transcript.path.removeprefix(folder_of(rep.transcript.path))
     if main not in files:
         return Quotes(files=files, lacking=Lacking(LOST))
+    if sha256(files[main]).hexdigest() != rep.transcript.sha256:
+        return Quotes(lacking=Lacking(ANOTHER, "evalrepo verify --records", wrong=True))
     return Quotes(main, f"{ref}:{rep.transcript.path}", files)
 
 

@@ -199,13 +199,32 @@ def test_what_is_pruned_or_not_fetched_is_said_with_the_command_and_the_record_i
     assert "\n    | " not in said
     repo.git("update-ref", "-d", RUNS + run)
     said = flat(repo.run("show", run, "--explain"))
-    assert "its transcript is not in this clone: what follows is what the record itself holds" in said
+    assert "the reference of its run is not in this clone: what follows is what the record itself holds" in said
     assert f"→ evalrepo transcripts fetch --run {run}" in said
     data = repo.json("show", run, "--explain")["explained"]
     assert (data["lacking"], data["bring"]) == (
-        "its transcript is not in this clone",
+        "the reference of its run is not in this clone",
         f"evalrepo transcripts fetch --run {run}",
     )
+
+
+def test_a_transcript_that_is_not_the_recorded_one_is_not_quoted(repo: Repo):
+    repo.run("run", "--reps", "1")
+    run, path = run_of(repo), repo.records()[0]["reps"][0]["transcript"]["path"]
+    repo.git("read-tree", f"--index-output={repo.home}/index", RUNS + run)
+    (repo.home / "other").write_text('{"type":"assistant","text":"forged"}\n' * 9)
+    blob = repo.git("hash-object", "-w", str(repo.home / "other")).strip()
+    repo.env["GIT_INDEX_FILE"] = str(repo.home / "index")
+    repo.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+    tree = repo.git("write-tree").strip()
+    del repo.env["GIT_INDEX_FILE"]
+    repo.git("update-ref", RUNS + run, repo.git("commit-tree", "-m", "forged", tree).strip())
+    said = repo.run("show", run, "--explain")
+    assert "the stored transcript is not the one that was recorded: what follows is what the record itself" in flat(
+        said
+    )
+    assert "→ evalrepo verify --records" in said
+    assert "forged" not in said
 
 
 @pytest.mark.isolation
