@@ -13,6 +13,7 @@ from evalrepo.errors import Exit, HarnessError, UsageError
 
 if TYPE_CHECKING:
     from evalrepo.commands.sheets import Room, Sheet
+    from evalrepo.commands.sides import Place
     from evalrepo.records.calibration import Calibration, Share
     from evalrepo.records.config import Config
     from evalrepo.records.judgement import Judgement, Spent
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from evalrepo.records.rubric import Rubric
     from evalrepo.repository.repo import Repository
     from evalrepo.running.judging import Court
-    from evalrepo.store import Loaded
     from evalrepo.world import World
 
 
@@ -177,7 +177,7 @@ def _ask(case: Case, *, live: bool, again: bool) -> None:
         with bench(session) as made:
             if made.court is None:
                 raise HarnessError("the judge cannot be asked", hint="evalrepo doctor")
-            _put_all(case, session.loaded, rest, made.court)
+            _put_all(case, rest, made.court)
 
 
 def _unanswered(case: Case, *, again: bool) -> list[tuple[Sheet, str]]:
@@ -191,14 +191,16 @@ def _unanswered(case: Case, *, again: bool) -> list[tuple[Sheet, str]]:
     return [(sheet, question) for sha, sheet in at_hand.items() for question in questions.get(sha, ())]
 
 
-def _put_all(case: Case, loaded: Loaded, rest: Sequence[tuple[Sheet, str]], court: Court) -> None:
+def _put_all(case: Case, rest: Sequence[tuple[Sheet, str]], court: Court) -> None:
+    from evalrepo.commands.sides import WORKTREE, place
     from evalrepo.render.findings import counted
     from evalrepo.render.safe import wrapped
 
     click.echo("\n".join(wrapped(f"asking {case.today} {counted(len(rest), 'question')}", then="  ")), err=True)
+    today = place(case.repo, WORKTREE)
     calls, costs = 0, []
     for sheet, question in rest:
-        for spent in _put(case, loaded, sheet, question, court):
+        for spent in _put(case, today, sheet, question, court):
             calls += spent.calls
             costs.append(spent.cost_usd)
     known = [cost for cost in costs if cost is not None]
@@ -206,19 +208,18 @@ def _put_all(case: Case, loaded: Loaded, rest: Sequence[tuple[Sheet, str]], cour
     click.echo(f"{counted(calls, 'call')}, {cost}", err=True)
 
 
-def _put(case: Case, loaded: Loaded, sheet: Sheet, question: str, court: Court) -> Iterator[Spent]:
+def _put(case: Case, place: Place, sheet: Sheet, question: str, court: Court) -> Iterator[Spent]:
     """One question about one rep, as its scenario asks it; the vote stands in the case."""
-    from evalrepo.checks.view import View
+    from evalrepo.commands.labelled_view import view_of
     from evalrepo.records.asking import as_asked
     from evalrepo.running.judging import Hearing
 
     assert sheet.transcript is not None
     assert sheet.rep.transcript is not None
     sha = sheet.rep.transcript.sha256
-    scenario = loaded.scenarios.get(sheet.record.scenario)
-    put = as_asked(scenario.scenario if scenario is not None else None, case.name, question)
+    put = as_asked(place.scenarios.get(sheet.record.scenario), case.name, question)
     hearing = Hearing(court, sha)
-    said = hearing(put.asked, View(sheet.transcript).narrowed(put.scope, put.turn))
+    said = hearing(put.asked, view_of(case.repo, place, sheet).narrowed(put.scope, put.turn))
     if not hearing.judged:
         case.lacking[sheet.name] = said.broken
     for one in hearing.judged:

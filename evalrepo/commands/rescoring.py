@@ -17,6 +17,7 @@ from evalrepo.results import RUNS
 if TYPE_CHECKING:
     from evalrepo.commands.question import Question
     from evalrepo.commands.sides import Place
+    from evalrepo.records.record import Record
     from evalrepo.records.row import Row
     from evalrepo.records.scenario import Scenario
     from evalrepo.repository.repo import Repository
@@ -132,7 +133,7 @@ def _judged(ground: Ground, row: Row, tree: Tree) -> Judged:
     return Judged(place.scenarios[row.scenario], row.agent, settings, before_of(place, row, tree))
 
 
-def before_of(place: Place, row: Row, tree: Tree | None) -> Before:
+def before_of(place: Place, row: Row | Record, tree: Tree | None) -> Before:
     """What was in the work directory of a record's reps before the agent. `tree`: what its run's reference holds."""
     from evalrepo.running.opened import Before
 

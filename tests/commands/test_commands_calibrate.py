@@ -298,3 +298,31 @@ def test_a_judge_that_may_not_resolve_leaves_the_check_ambiguous(measured: Repo)
     found = {check["id"]: (check["outcome"], check["gating"]) for check in record["reps"][0]["checks"]}
     assert found == {"says-it": ("ambiguous", True), "judged": ("fail", False)}
     assert "uncalibrated" not in record["reps"][0]["judged"][0]
+
+
+UNASKED = """\
+title: A file is written, and no judge is asked
+subject: team
+turns: [{prompt: Say what you did.}]
+checks:
+  - {id: says-it, axis: A, text: {matches: done, ambiguous: perhaps}}
+  - {id: judged, axis: B, judge: {resolves: says-it, rubric: words, question: told, votes: 1}}
+behaviours: [{name: told, script: [{write: {path: R.md, content: "the whole truth\\n"}}, {say: It is done.}]}]
+conformance:
+  - {name: plain, expect: PASS, script: [{say: It is done.}]}
+  - {name: hidden, expect: {FAIL: A}, script: [{say: Nothing.}]}
+  - {name: empty, expect: {ERROR: empty}, script: []}
+"""
+
+
+def test_calibrate_asks_about_the_files_that_a_run_shows_and_with_the_votes_of_the_scenario(measured: Repo):
+    script, seen = measured.path.parent / "judge.py", measured.path.parent / "seen"
+    script.write_text(f"import sys; open({str(seen)!r}, 'a').write(sys.stdin.read())\n")
+    measured.commit({"scenarios/T9.yaml": UNASKED}, "another scenario")
+    measured.run("run", "T9")
+    assert not seen.exists()
+    typed(measured, "score", "T9", "--label", "words/told", text="no\nR.md\n")
+    said = measured.run("calibrate", "words", exit=1)
+    assert "1 rep without an answer of the judge" in said
+    assert "] file R.md, added" in seen.read_text()
+    assert seen.read_text().count("Question: Is it told?") == 2
