@@ -110,6 +110,7 @@ class _Explaining:
             place=self.quotes.place,
             redactions=rep.transcript.redactions if rep.transcript is not None else 0,
             files=() if sealed else self._files(),
+            asked_later=tuple(sorted(self.quotes.later)),
             lacking=lacking.why if lacking is not None else "",
             bring=lacking.how if lacking is not None else "",
         )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalrepo.records.unset import UNSET
 from evalrepo.render.findings import counted
 from evalrepo.render.json import plain, to_json
-from evalrepo.render.record import git_show
+from evalrepo.render.record import RUNS, git_show
 from evalrepo.render.resting import CheckSheet, RestsOn, asks_lines, check_lines, evidence_lines
 from evalrepo.render.safe import wrapped
 from evalrepo.render.text import Style
@@ -115,8 +115,9 @@ class Explained:
     `chosen`: why this rep, when nobody named one; `later`: the run whose record supersedes this one; `origin`: of which
     record it was made, and why. `why`: how the verdict follows; not `sound`: it does not. `words`: where the words of
     the checks are from, or why there are none. `judged`: pairs of `check ID`, `metric NAME` or "" (not known) and a
-    question put to a judge for it. `place`: the transcript, as git names it; `files`: what is kept beside it; `lacking`
-    and `bring`: why rows are not shown, and the command that changes that.
+    question put to a judge for it. `place`: the transcript, as git names it; `files`: what is kept beside it, and
+    `asked_later` in the reference of this very run, where another one executed the rep; `lacking` and `bring`: why rows
+    are not shown, and the command that changes that.
     """
 
     scenario: str
@@ -145,6 +146,7 @@ class Explained:
     place: str = ""
     redactions: int = 0
     files: tuple[str, ...] = ()
+    asked_later: tuple[str, ...] = ()
     lacking: str = ""
     bring: str = ""
 
@@ -289,6 +291,8 @@ def _where(found: Explained) -> Iterator[str]:
         yield from wrapped(f"{counted(found.redactions, 'secret')} of it redacted before it was kept", then="  ")
     if found.files:
         yield from wrapped(f"kept beside the transcript: {_some(found.files)}", then="  ")
+    if found.asked_later:
+        yield from wrapped(f"kept in {RUNS}{found.run}: {_some(found.asked_later)}", then="  ")
     if found.place:
         yield from git_show(found.place)
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from evalrepo.running.keep import run_ref
-from evalrepo.running.kept import JUDGE, OUTCOME, folder_of
+from evalrepo.running.kept import JUDGE, OUTCOME, Files, folder_of
 from evalrepo.running.opened import ANOTHER, Lacking, files_below, present
 from evalrepo.running.stored import SEALED
 
@@ -24,11 +24,13 @@ LOST = "the reference of its run does not hold its transcript"
 @dataclass(frozen=True)
 class Quotes:
     """The files of a rep's folder by path below it, redacted as they are kept. `main`: the transcript's path; `place`:
-    as git names it, "" when it is not at hand; `lacking`: why there is nothing to quote, None when there is."""
+    as git names it, "" when it is not at hand; `later`: what a judge read and said when the rep was judged again, which
+    that run's reference keeps; `lacking`: why there is nothing to quote, None when there is."""
 
     main: str = ""
     place: str = ""
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Files = field(default_factory=dict)
+    later: Files = field(default_factory=dict)
     lacking: Lacking | None = None
 
     @property
@@ -57,7 +59,8 @@ class Quotes:
 
     def said(self, digest: str) -> str:
         """What a judge was sent or replied, by the SHA-256 that its vote names; "" when it is not at hand."""
-        return self.files.get(self.name_of(digest), b"").decode("utf-8", "replace") if digest else ""
+        name = self.name_of(digest)
+        return (self.files.get(name) or self.later.get(name, b"")).decode("utf-8", "replace") if digest else ""
 
     @staticmethod
     def name_of(digest: str) -> str:
@@ -84,13 +87,13 @@ def quotes(repo: Repository, record: Record, rep: Rep, *, opened: bool = False) 
     tree = present(repo.tree(commit) if commit else None, record.executed)
     if isinstance(tree, Lacking):
         return Quotes(lacking=tree)
-    files = {**files_below(tree, rep), **_asked_later(repo, record, rep)}
+    files = files_below(tree, rep)
     main = rep.transcript.path.removeprefix(folder_of(rep.transcript.path))
     if main not in files:
         return Quotes(files=files, lacking=Lacking(LOST))
     if sha256(files[main]).hexdigest() != rep.transcript.sha256:
         return Quotes(lacking=Lacking(ANOTHER, "evalrepo verify --records", wrong=True))
-    return Quotes(main, f"{ref}:{rep.transcript.path}", files)
+    return Quotes(main, f"{ref}:{rep.transcript.path}", files, _asked_later(repo, record, rep))
 
 
 def _asked_later(repo: Repository, record: Record, rep: Rep) -> dict[str, bytes]:

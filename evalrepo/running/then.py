@@ -88,7 +88,18 @@ def snapshot(repo: Repository, run: str) -> Tree | None:
 
 
 def then(repo: Repository, record: Record, path: str = "") -> Then:
-    """What the record was judged by. `path`: of its result file, whose commit is looked at too."""
+    """What the record was judged by: a place that has these checks, and the rubrics of its judges where one has them
+    too. `path`: of its result file, whose commit is looked at too."""
+    asked = {(one.rubric, one.rubric_sha256) for rep in record.reps for one in rep.judged}
+    first = Then()
+    for found in _matching(repo, record, path):
+        if asked <= {(name, rubric.sha256) for name, rubric in found.rubrics.items()}:
+            return found
+        first = first if first.scenario is not None else found
+    return first
+
+
+def _matching(repo: Repository, record: Record, path: str) -> Iterator[Then]:
     for where, tree in _places(repo, record, path):
         try:
             loaded = load(tree, repo)
@@ -96,8 +107,7 @@ def then(repo: Repository, record: Record, path: str = "") -> Then:
             continue
         one = loaded.scenarios.get(record.scenario)
         if one is not None and same(one.scenario, record):
-            return Then(one.scenario, {**_of_people(repo, one.scenario, path), **loaded.rubrics}, where, tree)
-    return Then()
+            yield Then(one.scenario, {**_of_people(repo, one.scenario, path), **loaded.rubrics}, where, tree)
 
 
 def _of_people(repo: Repository, scenario: Scenario, path: str) -> Mapping[str, Rubric]:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.commands.conftest import CONFIG, SCENARIO, Repo
-from tests.commands.test_commands_judge import JUDGE, made, only
+from tests.commands.test_commands_judge import JUDGE, RUBRIC, made, only
 from tests.commands.test_commands_look import HELD, WHY, freeze
 from tests.commands.test_commands_score import SCORED, typed
 
@@ -293,6 +293,20 @@ def test_a_record_that_was_judged_again_is_explained_by_the_checks_that_judged_i
     assert "asks file: {path: README.md, matches: hall}" in said
     assert f"git show {RUNS}{first}:" in said
     assert "asks file: {path: README.md, matches: hallo}" in repo.run("show", first, "--explain")
+
+
+def test_what_a_judge_said_when_it_was_asked_again_is_explained_with_its_question(empty: Repo):
+    repo = made(empty)
+    repo.run("run", "S1", "--tier", "told")
+    first = run_of(repo)
+    repo.commit({"rubrics/words.md": RUBRIC.replace("Is it told?", "Is it told to a reader?")}, "another question")
+    repo.run("rescore", "S1", "--judge")
+    again = next(r["run"] for r in repo.records() if r["rescored_from"])
+    said = flat(repo.run("show", again, "--explain"))
+    assert "judge words/told “Is it told to a reader?”: yes" in said
+    assert f"kept in {RUNS}{again}: judge/" in said
+    assert f"git show {RUNS}{first}:" in said
+    assert "judge words/told “Is it told?”: yes" in flat(repo.run("show", first, "--explain"))
 
 
 def test_the_same_in_json(repo: Repo):
