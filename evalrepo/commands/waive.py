@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evalrepo.world import World
 
 
+HOW = "it counts from a baseline that holds it: commit it upon what was released, tag that, and merge the tag"
+
+
 @click.command("waive")
 @click.argument("metric")
 @WHY
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 def command(world: World, *, metric: str, why: str, until: str, format_: str) -> int:
     """Excuse a drop of METRIC at the gate until a day, as an event of the ledger.
 
-    It counts once it is older than the baseline: a release cannot waive its own drop, the next one can rest on it.
+    It counts once the baseline holds it: a release cannot waive its own drop. Commit it on a branch from what was
+    released, tag that commit, and merge the tag; the gate of the merge then rests on it.
 
     Exit 0: written and staged. Exit 2: no such metric, no such day, no reason.
     """
@@ -36,7 +40,7 @@ def command(world: World, *, metric: str, why: str, until: str, format_: str) ->
     repo = Repository.open(world)
     _known(metric, load(repo.tree("WORKTREE"), repo))
     event = signed(repo, "waive", why, metric=metric, until=_day(until, repo.world.timestamp()[:10]))
-    lines = [f"a drop of {metric} is excused until {until}", "it counts from the baseline after the next release"]
+    lines = [f"a drop of {metric} is excused until {until}", HOW]
     return enter(repo, event, format_, lines)
 
 
