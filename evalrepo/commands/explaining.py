@@ -60,6 +60,8 @@ def one_rep(record: Record, number: int | None) -> tuple[Rep, str]:
     """The last attempt of the rep asked for, else of the first that did not pass; why it was chosen, "" when it was
     named. UsageError when there is none of this number."""
     last = record.last_attempts()
+    if not last:
+        raise UsageError(f"run {record.run} has no rep of {record.scenario}", hint=f"evalrepo show {record.run}")
     if number is None:
         rep = next((rep for rep in last if rep.verdict != "PASS"), last[0])
         why = "" if len(last) == 1 else "the first that did not pass" if rep.verdict != "PASS" else "all passed"

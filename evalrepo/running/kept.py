@@ -83,7 +83,7 @@ class Kept:
         self._known = outcome is not None or whole
         self.fired: Mapping[str, int] = dict(outcome["fired"]) if outcome else {f.command: 0 for f in faults}
         if outcome is not None:
-            self.before, self.after = _manifest(outcome["before"]), _manifest(outcome["after"])
+            self.before, self.after = manifest(outcome["before"]), manifest(outcome["after"])
         else:
             self.before = self.after = {path: _state(*file) for path, file in self._fixture.items()}
 
@@ -137,7 +137,8 @@ class Kept:
         return refuse
 
 
-def _manifest(data: Mapping[str, Any]) -> dict[str, FileState]:
+def manifest(data: Mapping[str, Any]) -> dict[str, FileState]:
+    """Path → state, of what `outcome.json` says. TypeError for anything else."""
     return {path: FileState(**state) for path, state in data.items()}
 
 

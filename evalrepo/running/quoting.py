@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalrepo.running.keep import run_ref
-from evalrepo.running.kept import JUDGE, OUTCOME, Files, folder_of
+from evalrepo.running.kept import JUDGE, OUTCOME, Files, folder_of, manifest
 from evalrepo.running.opened import ANOTHER, Lacking, files_below, present
 from evalrepo.running.stored import SEALED
 
 if TYPE_CHECKING:
+    from evalrepo.records.outcome import Manifest
     from evalrepo.records.record import Record, Rep
     from evalrepo.repository.repo import Repository
 
@@ -40,22 +40,21 @@ class Quotes:
 
     def row(self, file: str, line: int) -> str | None:
         """The text of a log's 1-based line, None when it is not at hand."""
-        lines = self._lines.get(file)
-        if lines is None:
-            lines = self._lines[file] = self.files.get(file, b"").split(b"\n")
+        if file not in self._lines:
+            self._lines[file] = self.files[file].split(b"\n") if file in self.files else []
+        lines = self._lines[file]
         return lines[line - 1].decode("utf-8", "replace") if 0 < line <= len(lines) else None
 
     def left(self, path: str) -> tuple[str, str | None]:
         """A path of the sandbox: what the agent made of it, "" when that was not kept; and its text, None likewise."""
-        outcome = self._outcome
-        if outcome is None:
+        if self._manifests is None:
             return "", None
-        before, after = outcome["before"].get(path), outcome["after"].get(path)
+        before, after = (manifest.get(path) for manifest in self._manifests)
         if after is None:
             return ("removed by the agent" if before is not None else ""), None
         how = "added" if before is None else "as it was" if before == after else "changed"
         text = self.files.get(f"files/{path}")
-        return f"{how}, {after['size']:,} bytes", text.decode("utf-8", "replace") if text is not None else None
+        return f"{how}, {after.size:,} bytes", text.decode("utf-8", "replace") if text is not None else None
 
     def said(self, digest: str) -> str:
         """What a judge was sent or replied, by the SHA-256 that its vote names; "" when it is not at hand."""
@@ -72,8 +71,13 @@ class Quotes:
         return {}
 
     @cached_property
-    def _outcome(self) -> Mapping[str, Any] | None:
-        return json.loads(self.files[OUTCOME]) if OUTCOME in self.files else None
+    def _manifests(self) -> tuple[Manifest, Manifest] | None:
+        """The sandbox before and after; None where nothing that can be read was kept of it."""
+        try:
+            outcome = json.loads(self.files[OUTCOME])
+            return manifest(outcome["before"]), manifest(outcome["after"])
+        except (KeyError, ValueError, TypeError, AttributeError):
+            return None
 
 
 def quotes(repo: Repository, record: Record, rep: Rep, *, opened: bool = False) -> Quotes:
