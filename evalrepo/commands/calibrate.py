@@ -55,7 +55,7 @@ class Case:
 @click.argument("rubric")
 @option.live
 @click.option("--no-ask", is_flag=True, help="Ask no judge: only what was recorded or voted before.")
-@click.option("--again", is_flag=True, help="Ask also where the judge has voted, as after a move of its model.")
+@click.option("--again", is_flag=True, help="Ask also where it has voted, as its model moved; an answer given stands.")
 @option.text_or_json
 @click.pass_obj
 def command(world: World, *, rubric: str, live: bool, no_ask: bool, again: bool, format: str) -> int:  # noqa: A002
@@ -209,7 +209,8 @@ def _put_all(case: Case, rest: Sequence[tuple[Sheet, str]], court: Court) -> Non
 
 
 def _put(case: Case, place: Place, sheet: Sheet, question: str, court: Court) -> Iterator[Spent]:
-    """One question about one rep, as its scenario asks it; the vote stands in the case."""
+    """One question about one rep, as its scenario asks it; the vote stands in the case, unless the same judge gave an
+    answer before: who may be asked until it agrees is not calibrated."""
     from evalrepo.commands.labelled_view import view_of
     from evalrepo.records.asking import as_asked
     from evalrepo.running.judging import Hearing
@@ -227,7 +228,7 @@ def _put(case: Case, place: Place, sheet: Sheet, question: str, court: Court) ->
             if key[:2] == (question, sha) and not vote.answer and vote.whom in ("", case.today):
                 del case.votes[key]
         vote = _voted(one, sha)
-        case.votes[question, sha, vote.judge] = vote
+        case.votes.setdefault((question, sha, vote.judge), vote)
         yield one.spent
 
 

@@ -197,6 +197,8 @@ def test_a_judge_whose_model_moved_is_asked_again_when_that_is_wished(measured: 
     said = measured.run("calibrate", "words", "--again")
     assert "question told · judge stub-9" in said
     assert (measured.path / "rubrics/words.votes.yaml").read_text().count('"judge": "stub-9"') == 4
+    script.write_text(script.read_text().replace('"plainly" in text', "True"))
+    assert "κ 1.00" in measured.run("calibrate", "words", "--again").partition("stub-9")[2]
     assert "two different things" in measured.run("calibrate", "words", "--again", "--no-ask", exit=2)
 
 

@@ -74,3 +74,10 @@ def test_results_from_before_a_judge_was_calibrated_are_not_compared_with_later_
     said = " ".join(measured.run("diff", base, "HEAD", exit=None).split())
     assert "a judge decides judged in some of these reps and is advisory in others" in said
     assert "suspect" not in said
+    measured.run("rescore", exit=None)
+    again = [r for r in measured.records() if r["scenario"] == "T2" and r.get("rescored_from") == records[0]["run"]]
+    assert [from_record(r, "x").reps[0].deciding for r in again] == [("judged",)]
+    said = " ".join(measured.run("diff", base, "HEAD", exit=None).split())
+    assert "advisory" not in said
+    assert "not comparable" not in said
+    assert "suspect" not in said
