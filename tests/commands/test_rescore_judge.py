@@ -176,3 +176,23 @@ def test_what_cannot_be_asked_is_refused(empty):
     repo.commit({"evalrepo.yaml": paid, "rubrics/words.md": OTHER}, "paid")
     assert "costs money" in repo.run("rescore", "--judge", exit=2)
     assert json.loads(repo.run("rescore", "--judge", "--live", "--format", "json"))["judge"]["cost_usd"] == 1.0
+
+
+def test_a_call_that_was_killed_keeps_what_it_judged_and_makes_no_rep_an_error(empty):
+    repo = made(empty, body=COUNTED)
+    for reps in ("1", "2"):
+        repo.run("run", "S1", "--tier", "told", "--reps", reps)
+    slow = COUNTED.replace("import json, sys\n", "import json, sys, time\ntime.sleep(0.5)\n")
+    (repo.path.parent / "judge.py").write_text(slow)
+    repo.commit({"rubrics/words.md": OTHER}, "another question")
+    with repo.start("rescore", "--judge", "--jobs", "1") as process:
+        while len(asked(repo)) < 13:  # 8 of the runs, 4 of the first rep, one of the second
+            time.sleep(0.05)
+        process.kill()
+        process.communicate(timeout=60)
+    said = repo.run("rescore", "--judge")
+    assert "had died: its one rep is recorded, 0 ERROR(interrupted)" in said
+    again = [one for one in records(repo) if one.rescored_from]
+    assert [(len(one.reps), one.reps[0].verdict) for one in again] == [(1, "PASS")] * 2
+    assert repo.git("status", "--porcelain") == ""
+    repo.run("verify", "--records")
