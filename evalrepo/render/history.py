@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from evalrepo.records.unset import UNSET
 from evalrepo.records.verdict import Score
 from evalrepo.render.safe import wrapped
 from evalrepo.render.text import Style, command_lines, score_text, table
@@ -111,7 +112,7 @@ def _metrics(points: Sequence[PointShown]) -> list[str]:
 
 def _metric(score: Score, name: str) -> str:
     value = score.metrics.get(name)
-    return "–" if value is None else f"{value:.2f}".removesuffix(".00")
+    return UNSET if value is None else f"{value:.2f}".removesuffix(".00")
 
 
 def suite_text(trend: SuiteShown, style: Style) -> str:

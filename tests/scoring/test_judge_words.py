@@ -12,7 +12,7 @@ from evalrepo.checks.asking import evaluate_all
 from evalrepo.checks.judged import sentence
 from evalrepo.checks.view import JudgeAnswer
 from evalrepo.records.rubric import Question
-from evalrepo.scoring.judge.answer import Unusable, parse
+from evalrepo.scoring.judge.answer import Unusable, parse, reason_of
 from evalrepo.scoring.judge.prompt import prompt
 from evalrepo.scoring.judge.shown import LIMIT, shown
 from evalrepo.scoring.judge.voting import take
@@ -188,3 +188,10 @@ def test_an_answer_that_may_not_decide_is_shown_and_does_not_gate():
     ask = "{id: judged, axis: B, judge: {rubric: r, question: q}}"
     (found,) = evaluate_all([check(ask)], view(ask=lambda *_: JudgeAnswer("no", "e", advisory="not calibrated")))
     assert (str(found.outcome), found.gating, found.by) == ("fail", False, "judge")
+
+
+def test_the_reason_is_read_of_a_reply_that_is_an_answer_and_of_no_other():
+    said = json.loads(reply())
+    assert reason_of(reply()) == " ".join(said["reason"].split())
+    assert reason_of(f"```json\n{reply()}\n```") == reason_of(reply())
+    assert [reason_of(text) for text in ("", "It passes.", "[]", reply()[:-10], f"Sure! {reply()}")] == [""] * 5
