@@ -38,7 +38,7 @@ def label(repo: Repository, words: Sequence[str], name: str, by: str, rep: int |
     room = Room(repo)
     asked = question_of(room.loaded.rubrics, name)
     at = room.desk(words, rep=rep, wanted=lambda one: (asked.name,) if one.valid and one.transcript else ())
-    readable(at)
+    at = readable(at)
     held = [one for one in labels_of(repo.tree("WORKTREE"), asked.rubric) if one.by == by]
     known = {(one.question, one.transcript) for one in held if one.wording in ("", asked.question.wording)}
     sheets = list({_sha(sheet): sheet for sheet in at.sheets}.values())

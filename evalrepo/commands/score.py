@@ -111,10 +111,11 @@ def _person(repo: Repository) -> str:
 
 
 def _export(repo: Repository, at: Desk, options: Options, by: str) -> int:
-    from evalrepo.commands.scoring import cards
+    from evalrepo.commands.scoring import cards, readable
     from evalrepo.formats.scorecard import dump
     from evalrepo.render.findings import counted
 
+    at = readable(at)
     text = dump(cards(at, by if options.by else ""), at.titles())
     assert options.export is not None
     if str(options.export) == "-":
@@ -177,7 +178,7 @@ def _edit(repo: Repository, at: Desk, options: Options, by: str) -> int:
     from evalrepo.commands.scoring import cards, readable
     from evalrepo.formats.scorecard import dump
 
-    readable(at)
+    at = readable(at)
     try:
         text = click.edit(dump(cards(at, by), at.titles()), extension=".txt")
     except click.ClickException as error:
@@ -217,7 +218,7 @@ def _walk(repo: Repository, at: Desk, options: Options, by: str) -> int:
     from evalrepo.commands.scoring_walk import Stopped, walk
     from evalrepo.store.drafts import Draft
 
-    readable(at)
+    at = readable(at)
     made = {sheet.path: Draft(repo, _cell(sheet.record), by) for sheet in at.sheets}
     try:
         walk(at, [made[sheet.path] for sheet in at.sheets], by)

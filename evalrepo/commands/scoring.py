@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from unicodedata import category
 
+import click
+
 from evalrepo.errors import DataError, Finding, Place, UsageError
+from evalrepo.render.safe import safe, wrapped
 
 if TYPE_CHECKING:
     from evalrepo.commands.sheets import Desk, Room, Sheet
@@ -52,7 +55,6 @@ class _Heap:
 
 def trouble(evidence: str, sheet: Sheet) -> str:
     """Why a score with this evidence is refused, "" when it is sound."""
-    from evalrepo.render.safe import safe
     from evalrepo.scoring.grounds import grounds
 
     if not evidence:
@@ -68,13 +70,18 @@ def trouble(evidence: str, sheet: Sheet) -> str:
     return ""
 
 
-def readable(desk: Desk) -> None:
-    """UsageError with the way to get them where transcripts are not at hand."""
-    lacking = [sheet for sheet in desk.sheets if sheet.lacking is not None]
-    if lacking:
-        why = lacking[0].lacking
+def readable(desk: Desk) -> Desk:
+    """Those whose transcripts are at hand; the others are named with the way to get them. UsageError when none is."""
+    lacking = {sheet.path: sheet for sheet in desk.sheets if sheet.lacking is not None}
+    there = tuple(sheet for sheet in desk.sheets if sheet.lacking is None)
+    for sheet in lacking.values():
+        why = sheet.lacking
         assert why is not None
-        raise UsageError(f"{lacking[0].name}: {why.why}; {FETCH}", hint=why.how)
+        if not there:
+            raise UsageError(f"{sheet.name}: {why.why}; {FETCH}", hint=why.how)
+        text = f"left out: {sheet.name.rpartition(' · ')[0]}: {why.why}: {why.how}"
+        click.echo("\n".join(wrapped(text, then="  ")), err=True)
+    return replace(desk, sheets=there)
 
 
 def cards(desk: Desk, by: str) -> list[Card]:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.commands.conftest import GUIDE, Repo
-from tests.commands.test_commands_score import HAND, measured, scores, typed
+from tests.commands.test_commands_score import HAND, SCORED, measured, scores, typed
 
 __all__ = ["measured"]
 FOLDER = "AgentsReport/evaluation"
@@ -175,3 +175,21 @@ def test_two_people_who_scored_in_clones_of_their_own_are_joined(measured: Repo)
     assert bob.json("diff", "HEAD", exit=None)["cells"][0]["after"]["metrics"]["M1"] == 1
     assert "human: " in bob.run("show", "S1")
     assert "nothing to join" in bob.run("score", "S1", "--join")
+
+
+def test_reps_whose_transcripts_were_pruned_are_left_out_by_name_and_alone_they_are_refused(empty: Repo):
+    tiers = "{tiers: {default: {script: follows}, again: {script: follows}}}"
+    config = SCORED["evalrepo.yaml"].replace("{tiers: {default: {script: follows}}}", tiers)
+    empty.commit(SCORED | {"evalrepo.yaml": config}, "the world")
+    empty.run("run", "--tier", "default")
+    (pruned,) = {r["run"] for r in empty.records()}
+    empty.run("run", "--tier", "again")
+    empty.run("transcripts", "prune", "--not-pushed", pruned)
+    said = " ".join(empty.run("score", "S1", "--export", "cards.txt").split())
+    assert "1 card in cards.txt" in said
+    assert f"left out: S1-typo · scripted/default · run {pruned}: its transcripts were pruned here" in said
+    assert f"evalrepo transcripts fetch --run {pruned}" in said
+    for way in (("--export", "more.txt"), ("--editor",), ()):
+        said = " ".join(empty.run("score", pruned, *way, exit=2).split())
+        assert "without its transcript nobody can check the evidence" in said
+        assert f"hint: evalrepo transcripts fetch --run {pruned}" in said
