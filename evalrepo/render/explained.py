@@ -260,7 +260,8 @@ def _judge(sheet: JudgeSheet) -> Iterator[str]:
 def _vote(vote: VoteSheet) -> str:
     tried = f" (try {vote.tries})" if vote.tries > 1 else ""
     places = f" [{', '.join(vote.places)}]" if vote.places else ""
-    said = f"{vote.answer}{tried}. {vote.reason}" if vote.answer else f"none{tried}: {vote.broken}"
+    why = f". {vote.reason}" if vote.reason else ""
+    said = f"{vote.answer}{tried}{why}" if vote.answer else f"none{tried}: {vote.broken}"
     kept = f" · {', '.join(filter(None, (vote.prompt, vote.reply)))}" if vote.prompt else ""
     return f"{said}{places}{kept}"
 
