@@ -115,6 +115,21 @@ def of_rubric(
     return found
 
 
+def by_name(
+    found: Mapping[tuple[str, str, str], Calibration], name: str, votes: Iterable[Voted]
+) -> dict[tuple[str, str, str], Calibration]:
+    """(rubric, question, whom) → the standing of whoever answered to this name, of several one that decides.
+
+    Of a judge that gave no answer nobody knows which model it was: it is held to be the one that was calibrated.
+    """
+    out: dict[tuple[str, str, str], Calibration] = {}
+    for vote in votes:
+        one, key = found.get((name, vote.question, vote.judge)), (name, vote.question, vote.whom)
+        if vote.whom and one is not None and (one.decides or key not in out):
+            out[key] = one
+    return out
+
+
 def _people(labels: Sequence[Label], wording: str) -> tuple[dict[str, list[str]], int]:
     """Transcript → answers, one a person (the last given), and how many labels answer another wording."""
     said: dict[str, dict[str, str]] = {}

@@ -97,8 +97,8 @@ def judge_of(bench: Bench, top: Path) -> Judge | None:
 class Court:
     """Common to all reps of a run. `override`: the variable that named the judge; `heard`: requested → answering model.
 
-    `setting`: digest of how it is asked beyond its name. `clean` takes secrets out of what is shown. Used by many
-    threads.
+    `setting`: digest of how it is asked beyond its name; `standings` are by who answered, `asked` by whom was asked.
+    `clean` takes secrets out of what is shown. Used by many threads.
     """
 
     judge: Judge
@@ -109,6 +109,7 @@ class Court:
     standings: standing.Standing = field(default_factory=dict)
     rule: Rule = field(default_factory=Rule)
     setting: str = ""
+    asked: standing.Standing = field(default_factory=dict)
     heard: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -179,8 +180,10 @@ class Hearing:
     def _lacking(self, asked: Asked, rubric: Rubric, tally: Tally) -> str:
         """Why people's labels do not bear out who answered."""
         court = self.court
-        judge = identity(court.clean(court.judge.name(rubric.head.judge.model)), ", ".join(tally.models))
-        return standing.lacking(asked, judge, court.standings, court.rule)
+        name = court.clean(court.judge.name(rubric.head.judge.model))
+        if not tally.answer and not tally.models:
+            return standing.lacking(asked, name, court.asked, court.rule)
+        return standing.lacking(asked, identity(name, ", ".join(tally.models)), court.standings, court.rule)
 
     def _judgement(self, asked: Asked, view: View, rubric: Rubric, tally: Tally) -> Judgement:
         judge = self.court.judge

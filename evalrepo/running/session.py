@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalrepo.comparing.calibration import of_rubric
+from evalrepo.comparing.calibration import by_name, of_rubric
 from evalrepo.formats.redaction import Redactor
-from evalrepo.records.calibration import Rule
+from evalrepo.records.calibration import Calibration, Rule
 from evalrepo.records.globs import is_glob
 from evalrepo.records.record import CellHeader, Purpose
 from evalrepo.registry import module
@@ -103,14 +103,19 @@ def bench(session: Session, *, judged: bool = True) -> Iterator[Bench]:
         yield replace(made, court=_court(session, made)) if judged else made
 
 
-def standing(tree: Tree, loaded: Loaded, rule: Rule) -> Standing:
-    """How far judges' answers are people's, by the labels and votes that the tree holds."""
-    found: Standing = {}
+def standing(tree: Tree, loaded: Loaded, rule: Rule) -> tuple[Standing, Standing]:
+    """How far judges' answers are people's, by the labels and votes that the tree holds: by who answered, and by who
+    was asked."""
+    found: dict[tuple[str, str, str], Calibration] = {}
+    asked: dict[tuple[str, str, str], Calibration] = {}
     for name, rubric in loaded.rubrics.items():
         labels = labels_of(tree, name)
         if labels:
-            found = {**found, **of_rubric(name, rubric, labels, votes_of(tree, name), rule)}
-    return found
+            votes = [vote for vote in votes_of(tree, name) if vote.rubric == rubric.sha256]
+            mine = of_rubric(name, rubric, labels, votes, rule)
+            found |= mine
+            asked |= by_name(mine, name, votes)
+    return found, asked
 
 
 def _court(session: Session, bench: Bench) -> judging.Court | None:
@@ -121,7 +126,7 @@ def _court(session: Session, bench: Bench) -> judging.Court | None:
     override = judging.OVERRIDE if session.world.environ.get(judging.OVERRIDE, "").strip() else ""
     cache = Cache(session.repo.home, "judged", judging.VERSION)
     rule = Rule(**session.loaded.config.judge.calibration.model_dump())
-    known = standing(session.tree, session.loaded, rule)
+    known, by_whom = standing(session.tree, session.loaded, rule)
     return judging.Court(
         judge,
         session.loaded.rubrics,
@@ -131,6 +136,7 @@ def _court(session: Session, bench: Bench) -> judging.Court | None:
         known,
         rule,
         digest(judging.how_asked(bench.config.judge)),
+        asked=by_whom,
     )
 
 

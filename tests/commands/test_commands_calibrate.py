@@ -328,3 +328,18 @@ def test_calibrate_asks_about_the_files_that_a_run_shows_and_with_the_votes_of_t
     assert "1 rep without an answer of the judge" in said
     assert "] file R.md, added" in seen.read_text()
     assert seen.read_text().count("Question: Is it told?") == 2
+
+
+def test_a_calibrated_judge_that_breaks_is_an_error_on_its_axis_and_an_advisory_one_is_none(measured: Repo):
+    script = measured.path.parent / "judge.py"
+    script.write_text("raise SystemExit('no network')\n")
+    measured.run("run", "T0", "--fresh", "1")
+    script.write_text(JUDGE)
+    label(measured, "yes", "yes", "no", "no")
+    measured.run("calibrate", "words")
+    script.write_text("raise SystemExit('no network')\n")
+    said = measured.run("run", "T1", "--fresh", "1", exit=4)
+    (rep,) = [r["reps"][0] for r in measured.records() if r["reps"][0]["verdict"] == "ERROR"]
+    assert (rep["error"], [c["gating"] for c in rep["checks"] if c["id"] == "judged"]) == ("judge", [True])
+    assert "axis B" in rep["message"]
+    assert "ERROR" in said
