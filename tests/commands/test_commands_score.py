@@ -110,7 +110,7 @@ def test_scores_are_entered_at_a_real_terminal(measured: Repo):
         return subprocess.run(line, env=env, capture_output=True, text=True, check=True).stdout
 
     def wait_for(words: str) -> str:
-        for _ in range(200):
+        for _ in range(900):
             screen = tmux("capture-pane", "-p", "-t", "walk")
             if words in screen:
                 return screen

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -146,27 +147,30 @@ def test_scores_through_the_template_are_read_back_and_a_fall_is_open_until_it_i
 @contextmanager
 def terminal(repo: Repo, command: str) -> Iterator[Terminal]:
     """The command in a terminal of 80 × 24."""
-    at = Terminal(repo)
-    at.tmux("new-session", "-d", "-s", "walk", "-x", "80", "-y", "24", f"cd {repo.path} && {command}; sleep 60")
-    try:
-        yield at
-    finally:
-        at.tmux("kill-server")
+    with TemporaryDirectory(prefix="tmux-") as sockets:
+        at = Terminal(repo, sockets)
+        at.tmux("new-session", "-d", "-s", "walk", "-x", "80", "-y", "24", f"cd {repo.path} && {command}; sleep 60")
+        try:
+            yield at
+        finally:
+            at.tmux("kill-server")
 
 
 class Terminal:
-    """A tmux of its own."""
+    """A tmux of its own: a server that has just ended may still hold its socket, so each has another."""
 
-    def __init__(self, repo: Repo) -> None:
-        self.env = repo.environment() | {"TMUX_TMPDIR": str(repo.home), "TERM": "xterm"}
+    def __init__(self, repo: Repo, sockets: str) -> None:
+        self.env = repo.environment() | {"TMUX_TMPDIR": sockets, "TERM": "xterm"}
 
     def tmux(self, *args: str) -> str:
         line = ["tmux", "-L", "people", "-f", "/dev/null", *args]
-        return subprocess.run(line, env=self.env, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(line, env=self.env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def wait_for(self, words: str) -> str:
         """The screen, when it says this in its last lines."""
-        for _ in range(300):
+        for _ in range(900):
             screen = self.tmux("capture-pane", "-p", "-t", "walk")
             if words in "\n".join(screen.rstrip().splitlines()[-2:]):
                 return screen
