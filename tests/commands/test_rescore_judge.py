@@ -196,3 +196,30 @@ def test_a_call_that_was_killed_keeps_what_it_judged_and_makes_no_rep_an_error(e
     assert [(len(one.reps), one.reps[0].verdict) for one in again] == [(1, "PASS")] * 2
     assert repo.git("status", "--porcelain") == ""
     repo.run("verify", "--records")
+
+
+def test_a_reserves_reps_are_judged_again_without_a_look_and_no_check_of_it_is_named(empty):
+    repo = made(empty, body=COUNTED)
+    twin = SCENARIO.replace("Say what you did.", "Report your deeds in one line.").replace("judged", "hushed")
+    config = (repo.path / "evalrepo.yaml").read_text().replace(", hidden: {script: hidden}", "")
+    head = "twin: {}\ntripwire: 4dd0a9e6-52bb-4c0e-9bd2-0123456789ab\n"
+    repo.commit({
+        "evalrepo.yaml": config, "scenarios/S1.yaml": f"twin: S2\n{SCENARIO}",
+        "scenarios-reserve/S2.yaml": head.format("S1") + twin,
+    })  # fmt: skip
+    repo.run("freeze")
+    repo.commit({}, "frozen")
+    repo.run("run", "--reserve", "team", "--why", "does the third wording hold", "--allow-unmasked")
+    repo.run("thaw", "rubrics/words.md", "--kind", "repair", "--why", "nobody in particular was named")
+    repo.commit({"rubrics/words.md": OTHER}, "the question repaired")
+    repo.run("freeze")
+    repo.commit({}, "frozen again")
+    said = " ".join(repo.run("rescore", "S2", exit=2).split())
+    assert "a check: a judge decides it, and said nothing by today's rubric → evalrepo rescore S2 --judge" in said
+    assert "hushed" not in said
+    repo.run("rescore", "S2", "--judge")
+    (new,) = [one for one in records(repo) if one.rescored_from]
+    assert (new.set, new.reps[0].verdict, new.reps[0].checks[1].evidence) == ("reserve", "PASS", ())
+    assert [vote.reason for vote in new.reps[0].judged[0].votes] == ["", "", ""]
+    assert "1 of 3 looks spent" in repo.run("status")
+    repo.run("verify", "--records")
