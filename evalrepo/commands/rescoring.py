@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalrepo.repository.repo import Repository
     from evalrepo.repository.tree import Tree
     from evalrepo.results import Rows
-    from evalrepo.running.kept import Fixture, Pool
+    from evalrepo.running.kept import Pool
     from evalrepo.running.opened import Before
     from evalrepo.running.rescore import Again, Judged
 
@@ -135,11 +135,11 @@ def _judged(ground: Ground, row: Row, tree: Tree) -> Judged:
 
 def before_of(place: Place, row: Row | Record, tree: Tree | None) -> Before:
     """What was in the work directory of a record's reps before the agent. `tree`: what its run's reference holds."""
-    from evalrepo.running.opened import Before
+    from evalrepo.running.opened import Before, fixture_of
 
     scenario = place.scenarios[row.scenario]
     whole = not scenario.setup and not installed(place, scenario, row.agent)
-    return Before(fixture_of(place, scenario), _measured(tree), whole)
+    return Before(fixture_of(place.tree, scenario), _measured(tree), whole)
 
 
 def _measured(tree: Tree | None) -> Pool:
@@ -158,17 +158,3 @@ def installed(place: Place, scenario: Scenario, agent: str) -> bool:
     subjects = [place.config.subjects[name] for name in scenario.subject if name in place.config.subjects]
     targets = [t for s in subjects if agent in s.install for t in s.install[agent].copy_.values()]
     return any(not target.startswith("~/") for target in targets)
-
-
-def fixture_of(place: Place, scenario: Scenario) -> Fixture:
-    """The fixture's files by path in the work directory; read once a place."""
-    if scenario.fixture is None:
-        return {}
-    root = f"fixtures/{scenario.fixture}/"
-    known: Fixture | None = place.tree.memo.get(("fixture files", root))
-    if known is None:
-        entries = place.tree.under(root)
-        read = place.tree.read_many(list(entries))
-        known = {path.removeprefix(root): (entries[path].mode, data) for path, data in read}
-        place.tree.memo["fixture files", root] = known
-    return known

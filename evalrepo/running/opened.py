@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalrepo.agents.base import ReadError
 from evalrepo.checks.view import View
 from evalrepo.errors import UsageError
+from evalrepo.records.names import fixture_path
 from evalrepo.registry import module
 from evalrepo.running.kept import Files, Fixture, Kept, Pool, folder_of, parted, work_of
 from evalrepo.running.tombstones import PRUNED, bring, is_tombstone
@@ -21,7 +22,7 @@ from evalrepo.sandbox.isolation import INSIDE
 if TYPE_CHECKING:
     from evalrepo.records.config import Agent
     from evalrepo.records.record import Rep
-    from evalrepo.records.scenario import Fault
+    from evalrepo.records.scenario import Fault, Scenario
     from evalrepo.records.transcript import Transcript
     from evalrepo.repository.tree import Tree
 
@@ -47,6 +48,19 @@ class Before:
     fixture: Fixture = field(default_factory=dict)
     pool: Pool = dict
     whole: bool = False
+
+
+def fixture_of(tree: Tree, scenario: Scenario) -> Fixture:
+    """The fixture's files by path in the work directory, as a tree of the repository has them; read once a tree."""
+    if scenario.fixture is None:
+        return {}
+    root = f"{fixture_path(scenario.fixture)}/"
+    known: Fixture | None = tree.memo.get(("fixture files", root))
+    if known is None:
+        entries = tree.under(root)
+        known = {p.removeprefix(root): (entries[p].mode, data) for p, data in tree.read_many(list(entries))}
+        tree.memo["fixture files", root] = known
+    return known
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from evalrepo.checks.asking import all_checks
 from evalrepo.errors import EvalrepoError
-from evalrepo.records.names import fixture_path, with_nested
+from evalrepo.records.names import with_nested
 from evalrepo.records.rubric import anchors
 from evalrepo.repository.digests import NONE, digest
 from evalrepo.repository.tree import CommitTree
 from evalrepo.running.keep import SNAPSHOT, run_ref
-from evalrepo.running.opened import Before
+from evalrepo.running.opened import Before, fixture_of
 from evalrepo.running.rejudge import Instrument, rejudge
 from evalrepo.running.stored import settings_of
 from evalrepo.store import load
@@ -151,7 +151,7 @@ def with_evidence(record: Record, rep: Rep, then: Then, quotes: Quotes) -> Rep:
         return rep
     agent = settings_of(then.tree, record.agent, load(then.tree).config.agents)
     parts = frozenset(record.digests.parts.get("instrument", {}))
-    by = Instrument(then.scenario, record.agent, agent, Before(_fixture(then.scenario, then.tree)), same=parts)
+    by = Instrument(then.scenario, record.agent, agent, Before(fixture_of(then.tree, then.scenario)), same=parts)
     anew = rejudge(by, rep, quotes.files).rep
     if anew is None:
         return rep
@@ -163,9 +163,3 @@ def with_evidence(record: Record, rep: Rep, then: Then, quotes: Quotes) -> Rep:
         if name in rep.metrics and score.score == rep.metrics[name].score
     }
     return rep.model_copy(update={"checks": checks, "metrics": {**rep.metrics, **now}})
-
-
-def _fixture(scenario: Scenario, tree: Tree) -> dict[str, tuple[str, bytes]]:
-    root = f"{fixture_path(scenario.fixture)}/" if scenario.fixture else ""
-    entries = tree.under(root) if root else {}
-    return {p.removeprefix(root): (entries[p].mode, data) for p, data in tree.read_many(list(entries))}
