@@ -54,7 +54,7 @@ class View:
 
     `before` and `after`: the sandbox after setup and install, and after the agent; `read` and `original` give a file's
     bytes at these two times; `work`: its absolute path as the agent saw it, "" when not known; `litter`: path prefixes
-    that the agent is known to leave. `fired`: planted fault → how often its shim ran, 0 included. `usage` (default: the
+    that the agent is known to leave. `fired`: planted fault → how often it was met, 0 included. `usage` (default: the
     transcript's) and `turn_usage` (by turn number) have wall seconds. `shell` runs a command in a copy of the sandbox
     with hidden files; `ask` puts a question about a view to a judge; `python` calls a check module and
     gives the JSON value that it returned. Each of these three is None where there is none.

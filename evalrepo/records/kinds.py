@@ -197,7 +197,7 @@ class Command(Model):
 
 
 class FaultFired(Bounds):
-    """A planted fault was met: how often its shim ran."""
+    """A planted fault was met: how often its shim failed, or a missing command was called or looked for."""
 
     command: Text
 

@@ -51,7 +51,7 @@ class SetupStep(Model):
 
 
 class Fault(Model):
-    """A command that is missing, or fails the first times it is called in the rep."""
+    """A command that is on no PATH (`missing`), or fails the first times it is called in the rep."""
 
     command: Name
     missing: Bool = False

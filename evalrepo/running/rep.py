@@ -216,7 +216,7 @@ def _view(bench: Bench, cell: Prepared, box: Sandbox, before: Manifest, log: Log
         reader(box.work),
         reader(original if original.exists() else cell.template),
         litter=cell.litter,
-        fired=faults.fired(box, cell.scenario.faults),
+        fired=faults.fired(box, cell.scenario.faults, transcript),
         shell=Shell(bench, box),
         python=PythonCheck(bench),
         ask=_hearing(bench, log),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from evalrepo.processes.tree import MARK
 from evalrepo.sandbox import seccomp
+from evalrepo.sandbox.masking import masked
 
 if TYPE_CHECKING:
     from evalrepo.sandbox.layout import Sandbox
@@ -106,12 +107,14 @@ def wrap(
     server: Path | None = None,
     cwd: str | None = None,
 ) -> Launch:
-    """The launch of `argv` in the sandbox with exactly `env`, in its work directory or `cwd` (an inside path).
+    """The launch of `argv` in the sandbox with `env`, no hidden command on its PATH, in its work directory or `cwd` (an
+    inside path).
 
     `readable`: further paths, bound read-only where they are. `server`: a unix socket, bound at MODEL_SOCKET.
     """
+    env = masked(box, env)
     if isolation.level == "none":
-        return Launch(tuple(argv), dict(env))
+        return Launch(tuple(argv), env)
     opened: list[int] = []
 
     def data(content: bytes) -> str:
@@ -133,7 +136,7 @@ def wrap(
         arguments += ["--seccomp", data(program)]
     given = data(b"".join(os.fsencode(a) + b"\0" for a in arguments))
     command = (isolation.program, "--args", given, "--", *_limits(isolation), *_drop(isolation), *argv)
-    return Launch(command, dict(env), tuple(opened), opened)
+    return Launch(command, env, tuple(opened), opened)
 
 
 def _namespaces(isolation: Isolation, *, network: bool) -> list[str]:

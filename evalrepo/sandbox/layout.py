@@ -50,6 +50,11 @@ class Sandbox:
                     return str(Path(place, Path(path).relative_to(real)))
         return str(path)
 
+    @property
+    def hidden(self) -> Path:
+        """The file with the names of commands that the sandbox is without; nobody inside sees it."""
+        return self.root / "hidden"
+
     def outside(self, path: str) -> Path | None:
         """The real path of an absolute path that the agent named, None when it is not in the sandbox."""
         for name, place in INSIDE.items():

@@ -16,13 +16,15 @@ from evalrepo.records.config import Install
 from evalrepo.records.outcome import FileState, changed
 from evalrepo.records.record import ErrorKind
 from evalrepo.records.scenario import Fault, SetupStep
+from evalrepo.records.transcript import At, Call, Result, Transcript
 from evalrepo.sandbox.faults import fired, plant
 from evalrepo.sandbox.install import install, located
-from evalrepo.sandbox.isolation import NONE
+from evalrepo.sandbox.isolation import NONE, wrap
 from evalrepo.sandbox.layout import fresh
 from evalrepo.sandbox.setup import SetupError, deterministic, run_setup
 from evalrepo.sandbox.snapshot import manifest, read_file
 
+NOTHING = Transcript("scripted")
 SUBJECT = {
     "agents/lead.md": ("100644", b"lead"),
     "agents/scout.md": ("100644", b"scout"),
@@ -81,19 +83,44 @@ def test_an_installed_file_replaces_a_link_and_not_what_it_points_to(box):
 
 
 def shell(box, script: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["/bin/sh", "-c", script], cwd=box.work, env=box.environment(), capture_output=True, text=True, check=False
+    launch = wrap(NONE, box, ["/bin/sh", "-c", script], box.environment())
+    return subprocess.run(launch.argv, cwd=box.work, env=launch.env, capture_output=True, text=True, check=False)
+
+
+def test_a_missing_command_is_found_on_no_path_and_all_others_are(box):
+    plant(box, [Fault(command="cp", missing=True), Fault(command="sort", missing=True)])
+    done = shell(
+        box, "cp README.md x; echo $?; command -v cp sort; env cp; echo $?; command -v mv && ls README.md | wc -l"
     )
+    assert done.stdout.splitlines()[:2] == ["127", "127"]
+    assert done.stdout.splitlines()[2].endswith("/mv")
+    assert done.stdout.splitlines()[3].strip() == "1"
+    assert "cp: not found" in done.stderr
+    assert not [line for line in done.stdout.splitlines() if line.endswith(("/cp", "/sort"))]
 
 
-def test_a_missing_command_is_missing_and_counted(box):
+@pytest.mark.parametrize(
+    ("command", "output", "times"),
+    [
+        ("cp README.md x; cp", "", 2),
+        ("command -v cp || which cp", "", 2),
+        ("LC_ALL=C cp a b && echo yes", "sh: 1: cp: not found", 1),
+        ("if ! cp a b; then exit 1; fi", "", 1),
+        ("bash -lc 'cp a b'", "bash: line 1: cp: command not found", 1),
+        ("sudo -n env cp a b\n  cp c d", "", 2),
+        ("npm run build", "sh: 1: cp: not found", 1),
+        ("npm run build", "zsh: command not found: cp", 1),
+        ("scp a b; cat cp; echo cp; ./cp x; cp.py; grep -c cp README.md", "cp: the copy", 0),
+    ],
+)
+def test_how_often_a_missing_command_was_called_or_looked_for_is_told_by_the_log(box, command, output, times):
+    at = At("log", 1)
+    result = Result("c1", ok=False, text=output, size=len(output), turn=1, at=at)
+    call = Call("c1", "Bash", "shell", {}, {"command": command}, 1, at, result=result)
+    child = Transcript("scripted", events=(call,))
     faults = [Fault(command="cp", missing=True)]
-    plant(box, faults)
-    assert fired(box, faults) == {"cp": 0}
-    done = shell(box, "cp README.md x; cp; echo $?")
-    assert done.stdout == "127\n"
-    assert done.stderr == "sh: 1: cp: not found\n" * 2
-    assert fired(box, faults) == {"cp": 2}
+    assert fired(box, faults, Transcript("scripted", children={"a": child})) == {"cp": times}
+    assert fired(box, faults, Transcript("scripted")) == {"cp": 0}
 
 
 def test_a_command_fails_the_first_times_and_then_is_the_real_one(box):
@@ -102,7 +129,7 @@ def test_a_command_fails_the_first_times_and_then_is_the_real_one(box):
     done = shell(box, "wc -c README.md; echo $?; wc -c README.md; echo $?; wc -c README.md; echo $?")
     assert done.stdout == "it's %s9\nit's %s9\n12 README.md\n0\n"
     assert done.stderr == '"half" $HOME\n' * 2
-    assert fired(box, faults) == {"wc": 2}
+    assert fired(box, faults, NOTHING) == {"wc": 2}
 
 
 def test_calls_side_by_side_fail_exactly_so_often(box):
@@ -111,17 +138,17 @@ def test_calls_side_by_side_fail_exactly_so_often(box):
     done = shell(box, "for i in 1 2 3 4 5 6 7 8; do (command true || env true || exit 0) & done; wait")
     assert done.returncode == 0
     shell(box, "for i in 1 2 3 4; do env true & done; wait")
-    assert fired(box, faults) == {"true": 3}
+    assert fired(box, faults, NOTHING) == {"true": 3}
 
 
 def test_an_isolated_agent_cannot_see_or_empty_what_faults_note(within, cell):
     faults = [Fault(command="wc", fail_first=1), Fault(command="cp", missing=True)]
     plant(cell, faults)
     _, output, _ = within(
-        "wc -c README.md || echo failed; wc -c README.md; cp; rm -f /opt/var/*; ls /opt/var; rm /opt/bin/wc"
+        "wc -c README.md || echo failed; wc -c README.md; cp; command -v cp; rm -f /opt/var/*; ls /opt/var; rm /opt/bin/wc"
     )
     assert output == "failed\n12 README.md\n"
-    assert fired(cell, faults)["wc"] == 1 or os.getuid() != 0
+    assert fired(cell, faults, NOTHING)["wc"] == 1 or os.getuid() != 0
 
 
 def test_a_manifest_tells_modes_sizes_hashes_and_leaves_git_out(box):
