@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
 from evalrepo.comparing.statistics import ac1, agreement, corrected, kappa, rogan_gladen
-from evalrepo.records.calibration import Calibration, Disagreement, Rule, Share
+from evalrepo.records.calibration import Calibration, Disagreement, Pair, Rule, Share
 from evalrepo.records.labels import Label, Voted
-from evalrepo.records.rubric import Rubric
+from evalrepo.records.rubric import Question, Rubric
 
 LABELS = 50
 """Least labelled reps by which a rate is corrected for its judge's errors."""
@@ -106,12 +107,14 @@ def of_rubric(
     mine = [vote for vote in votes if vote.rubric == rubric.sha256]
     for question, asked in rubric.head.asked.items():
         of_it = [label for label in held if label.question == question]
-        people, stale = _people(of_it, asked.wording)
+        answers, stale = _people(of_it, asked.wording)
+        people = {transcript: list(by.values()) for transcript, by in answers.items()}
+        raters = _raters(answers, asked)
         for judge in dict.fromkeys(vote.judge for vote in mine if vote.question == question) or ("",):
             said = {v.transcript: v.answer for v in mine if (v.question, v.judge) == (question, judge)}
             if people or said or stale:
                 one = calibrated(question, asked.offered, people, said, rule, ordinal=bool(asked.scale))
-                found[name, question, judge] = one._replace(stale=stale)
+                found[name, question, judge] = one._replace(stale=stale, raters=raters)
     return found
 
 
@@ -130,10 +133,25 @@ def by_name(
     return out
 
 
-def _people(labels: Sequence[Label], wording: str) -> tuple[dict[str, list[str]], int]:
-    """Transcript → answers, one a person (the last given), and how many labels answer another wording."""
+def _raters(answers: Mapping[str, Mapping[str, str]], question: Question) -> tuple[Pair, ...]:
+    """How far every two people agree on the reps that both labelled."""
+    place = {answer: i for i, answer in enumerate(question.offered)}
+    found = []
+    for one, other in combinations(dict.fromkeys(by for given in answers.values() for by in given), 2):
+        matrix = [[0] * len(place) for _ in place]
+        for given in answers.values():
+            if given.get(one) in place and given.get(other) in place:
+                matrix[place[given[one]]][place[given[other]]] += 1
+        same, of = sum(matrix[i][i] for i in range(len(place))), sum(map(sum, matrix))
+        if of:
+            found.append(Pair(one, other, same, of, kappa(matrix, "quadratic" if question.scale else "equal")))
+    return tuple(found)
+
+
+def _people(labels: Sequence[Label], wording: str) -> tuple[dict[str, dict[str, str]], int]:
+    """Transcript → person → answer (the last given), and how many labels answer another wording."""
     said: dict[str, dict[str, str]] = {}
     current = [label for label in labels if label.wording in ("", wording)]
     for label in current:
         said.setdefault(label.transcript, {})[label.by] = label.answer
-    return {transcript: list(answers.values()) for transcript, answers in said.items()}, len(labels) - len(current)
+    return said, len(labels) - len(current)

@@ -30,6 +30,16 @@ class Disagreement(NamedTuple):
     judge: str
 
 
+class Pair(NamedTuple):
+    """Two people who labelled the same reps: on how many `of` them their answers are the `same`, and their κ."""
+
+    one: str
+    other: str
+    same: int
+    of: int
+    kappa: Coefficient | None
+
+
 class Share(NamedTuple):
     """How often a judge gave this answer, `given` of `of`, and how often people would have: a share and its 95 %
     interval."""
@@ -47,7 +57,7 @@ class Calibration(NamedTuple):
 
     `unanswered`: labelled reps on which the judge gave no answer; `unsettled`: reps on which people differ; `unasked`:
     labelled reps on which it was not asked; `stale`: labels of another wording of the question. `why`: why it may not
-    decide, "" when it may.
+    decide, "" when it may. `raters`: how far every two people agree.
     """
 
     question: str
@@ -63,6 +73,7 @@ class Calibration(NamedTuple):
     unasked: int = 0
     why: str = ""
     stale: int = 0
+    raters: tuple[Pair, ...] = ()
 
     @property
     def n(self) -> int:

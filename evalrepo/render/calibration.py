@@ -21,14 +21,17 @@ def calibration_text(found: Calibration, judge: str, reps: Mapping[str, str]) ->
     yield from table(rows, ("people, judge →", *found.answers), shrink=0)
     low, high = (round(bound * 100) for bound in found.agreement[1:])
     yield f"{counted(found.n, 'labelled rep')}, agreement {found.agreement[0]:.0%} ({low}-{high} %)"
-    kappa = _coefficient("weighted κ" if found.weighted else "κ", found.kappa)
-    yield f"{kappa}, {_coefficient('AC1', found.ac1)}"
+    name = "weighted κ" if found.weighted else "κ"
+    yield f"{_coefficient(name, found.kappa)}, {_coefficient('AC1', found.ac1)}"
     counts = ((found.unanswered, "without an answer of the judge"), (found.unasked, "not asked"))
     for number, what in (*counts, (found.unsettled, "on which people differ")):
         if number:
             yield f"{counted(number, 'rep')} {what}"
     if found.stale:
         yield f"{counted(found.stale, 'label')} of the question as it was worded before"
+    for pair in found.raters:
+        said = f"{pair.one} and {pair.other} agree on {pair.same} of {counted(pair.of, 'rep')}"
+        yield from wrapped(f"{said}, {_coefficient(name, pair.kappa)}", then="  ")
     for one in found.disagreements[:MOST]:
         place = reps.get(one.transcript, one.transcript[:12])
         yield from wrapped(f"people {one.people}, judge {one.judge}: {place}", first="  ", then="    ")

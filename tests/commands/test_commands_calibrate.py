@@ -166,6 +166,7 @@ def test_two_people_who_differ_leave_a_rep_unsettled(measured: Repo):
     label(measured, "no", "yes", "no", "no", by="Bob")
     said = measured.run("calibrate", "words", exit=1)
     assert "1 rep on which people differ" in said
+    assert "Ann and Bob agree on 3 of 4 reps, κ 0.50 (" in said
     assert "advisory: 3 of 4 labelled reps" in said
 
 
