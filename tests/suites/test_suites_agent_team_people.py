@@ -33,6 +33,13 @@ def short(scenario: str) -> str:
     return scenario.partition("-")[0]
 
 
+def run_the_suite(repo: Repo) -> None:
+    """Twelve reps, on a machine that may be busy."""
+    process = repo.start("run", "--suite", "people")
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, out + err
+
+
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """The suite, measured once at v1 and once after a change of wording; nobody has scored anything."""
@@ -42,11 +49,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Repo:
         config[: config.index("gate:")].replace("suites:\n", SUITE).replace("reps: 3\nbar: {passes: 2, of: 3}\n\n", "")
     )
     repo.commit({"evalrepo.yaml": f"{head}reps: 1\nbar: {{passes: 1, of: 1}}\n{GATE}"}, "one rep, every fall matters")
-    repo.run("run", "--suite", "people")
+    run_the_suite(repo)
     repo.git("tag", "v1")
     role = "subjects/agent-team/agents/tester.md"
     repo.commit({role: (repo.path / role).read_text() + "\nBe brief.\n"}, "Ask the tester to be brief")
-    repo.run("run", "--suite", "people")
+    run_the_suite(repo)
     return repo
 
 
@@ -106,6 +113,7 @@ def test_a_run_scores_what_can_be_counted_with_evidence_and_leaves_the_rest_to_p
     left = {short(r["scenario"]): "".join(sorted(human(r))) for r in records}
     assert (left["S1"], left["S4"], left["S7"], left["S12"]) == ("M7", "M2M7", "M4M5", "M2M5M7")
     assert set("".join(left.values())) == set("M2457")
+    assert sum(len(human(r)) for r in records) == 25
 
 
 @pytest.mark.slow
