@@ -8,6 +8,7 @@ from evalrepo.records.record import MetricScore, Rating, Rep, Timing, Verdict
 from evalrepo.scoring.people import open_metrics, rated, raters
 
 Source = Literal["mechanical", "judge", "human"]
+DAY = "2026-11-30"
 
 
 def rep(verdict: Verdict = Verdict.PASS, **metrics: tuple[int | None, Source]) -> Rep:
@@ -24,25 +25,25 @@ def test_people_score_what_is_theirs_and_what_nothing_else_could_score() -> None
 
 
 def test_a_score_keeps_who_gave_it_and_its_evidence() -> None:
-    found = rated(rep(M1=(None, "human"), M2=(None, "human")), "Ann", {"M1": (2, "line 4")})
+    found = rated(rep(M1=(None, "human"), M2=(None, "human")), "Ann", {"M1": (2, "line 4")}, DAY)
     assert found.metrics["M1"].score == 2
     assert found.metrics["M1"].evidence == "line 4"
-    assert found.metrics["M1"].ratings == (Rating(by="Ann", score=2, evidence="line 4"),)
+    assert found.metrics["M1"].ratings == (Rating(by="Ann", score=2, evidence="line 4", on=DAY),)
     assert found.metrics["M2"].score is None
     assert raters([found]) == ["Ann"]
 
 
 def test_where_two_people_differ_the_lower_score_counts_and_both_stand() -> None:
-    first = rated(rep(M1=(None, "human")), "Ann", {"M1": (3, "line 4")})
-    both = rated(first, "Bob", {"M1": (1, "line 9")})
+    first = rated(rep(M1=(None, "human")), "Ann", {"M1": (3, "line 4")}, DAY)
+    both = rated(first, "Bob", {"M1": (1, "line 9")}, DAY)
     assert both.metrics["M1"].score == 1
     assert both.metrics["M1"].evidence == "Ann 3: line 4; Bob 1: line 9"
     assert raters([both]) == ["Ann", "Bob"]
 
 
 def test_a_person_who_scores_again_replaces_the_own_score_and_nobody_elses() -> None:
-    both = rated(rated(rep(M1=(None, "human")), "Ann", {"M1": (3, "line 4")}), "Bob", {"M1": (1, "line 9")})
-    again = rated(both, "Bob", {"M1": (3, "line 5")})
+    both = rated(rated(rep(M1=(None, "human")), "Ann", {"M1": (3, "line 4")}, DAY), "Bob", {"M1": (1, "line 9")}, DAY)
+    again = rated(both, "Bob", {"M1": (3, "line 5")}, DAY)
     assert again.metrics["M1"].score == 3
     assert [(r.by, r.score) for r in again.metrics["M1"].ratings] == [("Ann", 3), ("Bob", 3)]
 
