@@ -13,6 +13,10 @@ from hashlib import sha1, sha256
 
 from evalrepo.discipline.fastgit import ODD, finish, spawn, start
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LOCK, CONFIG, LEDGER, RESERVE = b"evalrepo.lock", b"evalrepo.yaml", b"evalrepo.ledger", b"scenarios-reserve"
 OURS = (LOCK, CONFIG, LEDGER)
 ASKED = (["--staged"], ["--staged", "--deep"], ["--deep", "--staged"])
@@ -22,6 +26,8 @@ EMPTY = (
 )
 """The empty blob: what an intent-to-add entry looks like, which no commit would hold."""
 CHUNK = 2048
+PART = 1 << 17
+"""Locked files that are hashed at once, and bytes of the lock that are looked at."""
 WIDTHS = {b"evalrepo-lock 1 sha1": 40, b"evalrepo-lock 1 sha256": 64}
 CONTROL = bytes(set(range(32)) - {10}) + b"\x7f"
 
@@ -54,9 +60,9 @@ def _as_locked(lock: bytes, environ: dict[str, str]) -> bool:
     roots = roots_of(lock)
     listing = start(["ls-files", "-s", "-v", "-z", "--", *map(os.fsdecode, (*OURS, RESERVE, *roots))], environ)
     head = start(["ls-tree", "-z", "HEAD", "--", *map(os.fsdecode, OURS)], environ)
-    expected = entries(lock, len(roots), b"H ", b"", b" 0\t")  # while git reads the index
+    expected = [line for some in entries(lock, len(roots), b"H ", b"", b" 0\t") for line in some]  # git reads the index
     staged, committed = finish(listing), finish(head)
-    if staged is None or committed is None or expected is None or any(empty in staged for empty in EMPTY):
+    if staged is None or committed is None or any(empty in staged for empty in EMPTY):
         return False
     listed = staged[:-1].split(b"\0")
     frozen = [entry for entry in listed if b"\tevalrepo." not in entry]
@@ -82,27 +88,35 @@ def roots_of(lock: bytes) -> list[bytes]:
     return roots
 
 
-def entries(lock: bytes, roots: int, before: bytes, between: bytes, after: bytes) -> list[bytes] | None:
-    """The lines as git lists such files (`before`, mode, `between`, blob id, `after`, path), None for what is not a
-    lock as we write it.
+def entries(lock: bytes, roots: int, before: bytes, between: bytes, after: bytes) -> Iterator[list[bytes]]:
+    """The lines as git lists such files (`before`, mode, `between`, blob id, `after`, path), some thousand at once.
 
-    Modes, blob ids, paths and their order need no look: they are held against git's own.
+    Modes, blob ids, paths and their order need no look: they are held against git's own. ValueError for what is not a
+    lock as we write it.
     """
-    head, *rest = lock.split(b"\n")
-    width = WIDTHS.get(head, 0)
-    lines = rest[roots:-1]
-    oid, path = 7 + width, 7 + width + 66
-    sums = b"".join([line[oid:path] for line in lines])[1:-1].split(b"  ") if lines else []
+    width, at = WIDTHS[lock[: lock.index(b"\n")]], 0
+    for _ in range(roots + 1):
+        at = lock.index(b"\n", at) + 1
+    if not lock.endswith(b"\n") or b"\n160000 " in lock or len(lock[:at].translate(None, CONTROL)) != at:
+        raise ValueError
+    while at < len(lock):  # in parts, so that memory is used again
+        end = lock.find(b"\n", at + PART) + 1 or len(lock)
+        yield _entries(lock[at:end], 7 + width, before, between, after)
+        at = end
+
+
+def _entries(part: bytes, oid: int, before: bytes, between: bytes, after: bytes) -> list[bytes]:
+    lines, path = part.split(b"\n")[:-1], oid + 66
+    sums = b"".join([line[oid:path] for line in lines])[1:-1].split(b"  ")
     usual = (
-        width
-        and rest[-1] == b""
-        and len(lock.translate(None, CONTROL)) == len(lock)
-        and b"\n160000 " not in lock
+        len(part.translate(None, CONTROL)) == len(part)
         and len(sums) == len(lines)
-        and {len(total) for total in sums} <= {64}
+        and {len(total) for total in sums} == {64}
         and not b"".join(sums).translate(None, b"0123456789abcdef")
     )
-    return [before + line[:7] + between + line[7:oid] + after + line[path:] for line in lines] if usual else None
+    if not usual:
+        raise ValueError
+    return [before + line[:7] + between + line[7:oid] + after + line[path:] for line in lines]
 
 
 def _unchanged(ours: list[bytes], committed: bytes, lock: bytes) -> bool:

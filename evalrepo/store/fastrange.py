@@ -17,11 +17,12 @@ from evalrepo.discipline.fastgit import ODD, Process, finish, piped, start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
-    from typing import Any
 
-INDEX, AUDIT = ("index", 1), ("audit", 2)
+    from evalrepo.store.indexing import Index
+
+INDEX, AUDIT = ("index", 2), ("audit", 2)
 """Kind and version of the two caches: what `store.indexing` and `commands.auditing` remember."""
 INDEXED = ("evalrepo.yaml", "scenarios", "scenarios-reserve", "rubrics")
 AUDITED = ("AgentsReport", "evalrepo.yaml")
@@ -95,16 +96,16 @@ def _answer(rev: str, environ: dict[str, str]) -> str | None:
     base, tip = _ends(rev, environ)
     walk = start(["-c", "core.commitGraph=false", "rev-list", f"{base}...{tip}"], environ)
     lock, told = _near(base, tip, environ)
-    index = _index(told["base"]) if _audited(told["tip"], told["config"], told["refs"]) else None
-    if index is None:
+    near = _outline(told["base"]) if _audited(told["tip"], told["config"], told["refs"]) else None
+    if near is None:
         finish(walk)
         return None
     roots = _roots(lock)
     frozen = start(["ls-tree", "-r", "-z", tip, "--", "scenarios-reserve", *roots], environ)
-    compared = _compared(walk, {*OURS, *roots, *_measuring(index), *_subjects(index).values()}, environ)
+    compared = _compared(walk, {*OURS, *roots, *near["m"], *_subjects(near["s"]).values()}, environ)
     locked = _locked(lock, len(roots), finish(frozen))  # while git compares
     commits, changes = _changes(finish(compared))
-    if locked is None or base in commits or not _harmless(changes, index, roots):
+    if locked is None or base in commits or not _harmless(changes, near, roots):
         return None
     said = f"{_counted(locked, 'frozen file')}, as frozen" if locked else "nothing is frozen"
     return f"{_counted(len(commits), 'commit')} since {base[:12]}: {said}"
@@ -148,14 +149,8 @@ def _roots(lock: bytes) -> list[str]:
     return list(map(os.fsdecode, roots_of(lock)))
 
 
-def _measuring(index: dict[str, Any]) -> list[str]:
-    """The scenarios' folder and what they name; not what a module of theirs imports."""
-    return ["scenarios", *index["under"]]
-
-
-def _subjects(index: dict[str, Any]) -> dict[str, str]:
+def _subjects(globs: Iterable[str]) -> dict[str, str]:
     """What the paths of subjects begin with → the file or folder that holds all such paths, "." for everything."""
-    globs = [glob for subject in index["subjects"].values() for glob in subject["paths"]]
     parts = {glob: glob.translate(_WILD).partition("\0") for glob in globs}
     return {head: (head.rpartition("/")[0] or ".") if wild else glob for glob, (head, wild, _) in parts.items()}
 
@@ -182,7 +177,7 @@ def _changes(told: bytes | None) -> tuple[set[str], set[tuple[str, str]]]:
     return commits, changes
 
 
-def _harmless(changes: set[tuple[str, str]], index: dict[str, Any], roots: list[str]) -> bool:
+def _harmless(changes: set[tuple[str, str]], near: dict[str, list[str]], roots: list[str]) -> bool:
     """Whether nothing of ours was changed, results were added at most, and no goal can have moved."""
     from evalrepo.discipline.places import covered, covers
 
@@ -190,23 +185,27 @@ def _harmless(changes: set[tuple[str, str]], index: dict[str, Any], roots: list[
     for kind, path in changes:
         if covered(frozen, path) or (covers(OURS[-1], path) and kind != "A"):
             return False
-    heads, measuring = tuple(_subjects(index)), frozenset(_measuring(index))
+    heads, measuring = tuple(_subjects(near["s"])), frozenset(near["m"])
     if not any(path.startswith(heads) for _, path in changes):
         return True
-    modules = any("check module" in reasons for reasons in index["under"].values())  # they may import any other
-    return not modules and not any(kind != "A" and covered(measuring, path) for kind, path in changes)
+    if near["c"]:
+        return False  # a module that checks may import any other
+    return not any(kind != "A" and covered(measuring, path) for kind, path in changes)
 
 
 def _locked(lock: bytes, roots: int, listed: bytes | None) -> int | None:
     """How many files are locked, None where those that git lists are not the lock's lines."""
     from evalrepo.discipline.fastcheck import entries
 
-    expected = entries(lock, roots, b"", b"blob ", b"\t")
-    return len(expected) if expected is not None and listed is not None and listed == _joined(expected) else None
-
-
-def _joined(lines: list[bytes]) -> bytes:
-    return b"\0".join([*lines, b""])
+    if listed is None:
+        return None
+    at = 0
+    for lines in entries(lock, roots, b"", b"blob ", b"\t"):
+        part = b"\0".join([*lines, b""])
+        if not listed.startswith(part, at):
+            return None
+        at += len(part)
+    return listed.count(b"\0") if at == len(listed) else None
 
 
 def _audited(listing: bytes, config: bytes, refs: bytes) -> bool:
@@ -216,14 +215,28 @@ def _audited(listing: bytes, config: bytes, refs: bytes) -> bool:
     return _kept(AUDIT, audit_key(listing, refs, _HOME, "")) == "[]"
 
 
-def _index(listing: bytes) -> dict[str, Any] | None:
-    """Subjects, and what their scenarios name, as they were at the start of the range; None where it is not known."""
-    import json
+def outline(index: Index) -> str:
+    """What of an index is kept beside it, to be read without JSON: a line a path, the first letter says of what."""
+    subjects = [f"s{glob}" for subject in index.subjects.values() for glob in subject["paths"]]
+    modules = [f"c{path}" for path, reasons in index.under.items() if "check module" in reasons]
+    lines = [*subjects, *modules, *(f"m{path}" for path in index.under)]
+    return "" if any("\n" in line for line in lines) else "".join(f"{line}\n" for line in lines)
 
+
+def outline_key(key: str) -> str:
+    """The outline's own key, of the index's."""
+    return f"{key}.outline"
+
+
+def _outline(listing: bytes) -> dict[str, list[str]] | None:
+    """First letter → paths, as they were at the start of the range; None where it is not known."""
     rows = (line.split(b"\t", 1) for line in listing.split(b"\0") if line)
     key = index_key({os.fsdecode(path): meta.split(b" ")[2].decode("ascii") for meta, path in rows})
-    found = json.loads(_kept(INDEX, key) or "null") if key else None
-    return found if isinstance(found, dict) else None
+    found = _kept(INDEX, outline_key(key)) if key else ""
+    kinds: dict[str, list[str]] = {"s": [], "c": [], "m": ["scenarios"]}
+    for line in found.splitlines():
+        kinds[line[0]].append(line[1:])
+    return kinds if kinds["s"] else None
 
 
 def _kept(kind: tuple[str, int], key: str) -> str:

@@ -12,7 +12,7 @@ from evalrepo.discipline.places import CONFIG, RESERVE
 from evalrepo.records import globs
 from evalrepo.repository.tree import Tree
 from evalrepo.store.cache import Cache
-from evalrepo.store.fastrange import INDEX, INDEXED, index_key
+from evalrepo.store.fastrange import INDEX, INDEXED, index_key, outline, outline_key
 
 if TYPE_CHECKING:
     from evalrepo.records.config import Config
@@ -71,7 +71,7 @@ def index(tree: Tree, repo: Repository) -> Index:
 
     built = build(usable(load(tree, repo)))
     if key:
-        cache.put({key: json.dumps(asdict(built), separators=(",", ":"))})
+        cache.put({key: json.dumps(asdict(built), separators=(",", ":")), outline_key(key): outline(built)})
     return built
 
 
