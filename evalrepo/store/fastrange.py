@@ -30,6 +30,8 @@ AUDITED = ("AgentsReport", "evalrepo.yaml")
 REFS = ("for-each-ref", "--format=%(refname) %(objectname)")
 OURS = ("evalrepo.lock", "evalrepo.yaml", "evalrepo.ledger", "scenarios-reserve", "AgentsReport/evaluation")
 _HOME = ".git/evalrepo"
+_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+"""Where a person's configuration is; every other variable of git could turn it elsewhere."""
 _MOST_PATHS = 200
 _DIFF = (
     "diff-tree", "--stdin", "--always", "-m", "-r", "--raw", "-z", "--root", "--no-renames", "--no-abbrev",
@@ -46,8 +48,9 @@ def answer(argv: list[str], environ: dict[str, str]) -> str | None:
     odd = ODD | {"GIT_DIR", "GIT_INDEX_FILE"}
     if len(argv) != 2 or argv[0] != "--since" or any(name in environ for name in odd) or not _usual():
         return None
+    own = {name: value for name, value in environ.items() if not name.startswith("GIT_") or name in _CONFIG}
     try:
-        return _answer(argv[1], environ)
+        return _answer(argv[1], own)
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return None
 

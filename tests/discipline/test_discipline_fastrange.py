@@ -123,6 +123,8 @@ def test_it_answers_no_other_question(repo: Repo):
         assert answer(["--since", "base", "--deep"], repo.environ) is None
         assert answer(["--since=base"], repo.environ) is None
         assert answer(["--since", "base"], {**repo.environ, "GIT_DIR": ".git"}) is None
+        elsewhere = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": "/nowhere", "GIT_CONFIG_PARAMETERS": "'core.bare=true'"}
+        assert answer(["--since", "base"], {**repo.environ, **elsewhere}) is not None
         os.chdir("docs")
         assert answer(["--since", "base"], repo.environ) is None
     finally:
