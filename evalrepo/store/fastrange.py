@@ -99,16 +99,16 @@ def _answer(rev: str, environ: dict[str, str]) -> str | None:
     base, tip = _ends(rev, environ)
     walk = start(["-c", "core.commitGraph=false", "rev-list", f"{base}...{tip}"], environ)
     lock, told = _near(base, tip, environ)
-    near = _outline(told["base"]) if _audited(told["tip"], told["config"], told["refs"]) else None
-    if near is None:
+    known = _outline(told["base"]) if _audited(told["tip"], told["config"], told["refs"]) else None
+    if known is None:
         finish(walk)
         return None
     roots = _roots(lock)
     frozen = start(["ls-tree", "-r", "-z", tip, "--", "scenarios-reserve", *roots], environ)
-    compared = _compared(walk, {*OURS, *roots, *near["m"], *_subjects(near["s"]).values()}, environ)
+    compared = _compared(walk, {*OURS, *roots, *known["m"], *_subjects(known["s"]).values()}, environ)
     locked = _locked(lock, len(roots), finish(frozen))  # while git compares
     commits, changes = _changes(finish(compared))
-    if locked is None or base in commits or not _harmless(changes, near, roots):
+    if locked is None or base in commits or not _harmless(changes, known, roots):
         return None
     said = f"{_counted(locked, 'frozen file')}, as frozen" if locked else "nothing is frozen"
     return f"{_counted(len(commits), 'commit')} since {base[:12]}: {said}"
@@ -180,7 +180,7 @@ def _changes(told: bytes | None) -> tuple[set[str], set[tuple[str, str]]]:
     return commits, changes
 
 
-def _harmless(changes: set[tuple[str, str]], near: dict[str, list[str]], roots: list[str]) -> bool:
+def _harmless(changes: set[tuple[str, str]], known: dict[str, list[str]], roots: list[str]) -> bool:
     """Whether nothing of ours was changed, results were added at most, and no goal can have moved."""
     from evalrepo.discipline.places import covered, covers
 
@@ -188,10 +188,10 @@ def _harmless(changes: set[tuple[str, str]], near: dict[str, list[str]], roots: 
     for kind, path in changes:
         if covered(frozen, path) or (covers(OURS[-1], path) and kind != "A"):
             return False
-    heads, measuring = tuple(_subjects(near["s"])), frozenset(near["m"])
+    heads, measuring = tuple(_subjects(known["s"])), frozenset(known["m"])
     if not any(path.startswith(heads) for _, path in changes):
         return True
-    if near["c"]:
+    if known["c"]:
         return False  # a module that checks may import any other
     return not any(kind != "A" and covered(measuring, path) for kind, path in changes)
 

@@ -146,15 +146,19 @@ def test_a_claimed_look_of_which_nothing_came_counts(held: Repo, tmp_path):
     assert "Test Person <person@example.org> claimed it as run " in said
 
 
-def replace_twin(repo: Repo, text: str, name: str = "S1-second") -> None:
-    old = "scenarios-reserve/S1-reserve.yaml"
-    repo.run("thaw", old, "--why", "the reserve is spent", "--kind", "tighten")
-    repo.git("rm", "-q", old)
+def swap_twin(repo: Repo, old: str, name: str, text: str) -> None:
+    path = f"scenarios-reserve/{old}.yaml"
+    repo.run("thaw", path, "--why", "the reserve is spent", "--kind", "tighten")
+    repo.git("rm", "-q", path)
     repo.write({
         f"scenarios-reserve/{name}.yaml": text,
         "scenarios/S1-typo.yaml": SCENARIO.replace("title:", f"twin: {name}\ntitle:"),
     })  # fmt: skip
     freeze(repo)
+
+
+def replace_twin(repo: Repo, text: str, name: str = "S1-second") -> None:
+    swap_twin(repo, "S1-reserve", name, text)
     reworded(repo, f"Rule of {name}.")
 
 
@@ -164,13 +168,7 @@ def test_a_twin_with_one_edited_word_renews_no_budget_and_one_in_other_words_doe
     assert "1 of 3 looks spent" in plain(held.run("status"))
     said = plain(held.run("run", "--reserve", *WHY))
     assert "look 2 of 3, 1 look preceded it; S1-second repeats S1-reserve (78% of its prompt)" in said
-    held.run("thaw", "scenarios-reserve/S1-second.yaml", "--why", "the reserve is spent", "--kind", "tighten")
-    held.git("rm", "-q", "scenarios-reserve/S1-second.yaml")
-    held.write({
-        "scenarios-reserve/S1-third.yaml": NEW,
-        "scenarios/S1-typo.yaml": SCENARIO.replace("title:", "twin: S1-third\ntitle:"),
-    })  # fmt: skip
-    freeze(held)
+    swap_twin(held, "S1-second", "S1-third", NEW)
     reworded(held, "Rule 3.")
     said = plain(held.run("run", "--reserve", *WHY))
     assert "look 1 of 3, no look preceded it" in said
@@ -205,13 +203,7 @@ def test_what_was_added_to_a_budget_goes_with_the_twins_that_it_was_added_for(he
     assert "1 of 3 looks spent" in plain(held.run("status"))
     replace_twin(held, COPY, "S1-copied")
     assert "1 of 3 looks spent" in plain(held.run("status")), "an edited copy is no new twin"
-    held.run("thaw", "scenarios-reserve/S1-copied.yaml", "--why", "the reserve is spent", "--kind", "tighten")
-    held.git("rm", "-q", "scenarios-reserve/S1-copied.yaml")
-    held.write({
-        "scenarios-reserve/S1-third.yaml": NEW,
-        "scenarios/S1-typo.yaml": SCENARIO.replace("title:", "twin: S1-third\ntitle:"),
-    })  # fmt: skip
-    freeze(held)
+    swap_twin(held, "S1-copied", "S1-third", NEW)
     assert "0 of 1 look spent" in plain(held.run("status"))
     assert "1 of 1, no look preceded it" in plain(held.run("run", "--reserve", *WHY))
 
